@@ -23,7 +23,7 @@ from workbench.language.wording import escape_markdown
 from workbench.ui import data_sets_view, widgets
 
 st.title(_("Anonymize"))
-curator = data_sets_view.need_curator()
+curator = data_sets_view.need_file()
 tab = session.session()
 page_state = state.anonymize_state(curator)
 advice_note = session.take_note(session.TakeAdvice)

@@ -27,7 +27,7 @@ with widgets.catch_and_show_errors():
         left, right = st.columns([2, 3], gap="large")
         seen = right.container(height=links_view.PREVIEW_HEIGHT, border=False)
         with left:
-            draft, is_titled = link_form.ask_for_draft(content)
+            draft, is_titled = link_form.ask_for_draft(data_set, content)
             link_form.show_make_button(data_set, content, draft, is_titled=is_titled)
     # The links are listed before the preview, which takes a while and would move these
     # buttons.

@@ -10,7 +10,7 @@ from workbench.tables import view
 from workbench.ui import data_sets_view, widgets
 
 st.title(_("Exact table"))
-curator = data_sets_view.need_curator()
+curator = data_sets_view.need_file()
 page_state = view.tables_state()
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 left, right = st.columns([2, 3], gap="large")

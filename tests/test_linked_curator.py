@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from scipy import stats
 
 import dpcore as dp
+from dpcore.accounting.loss import UNIT
 from dpcore.evaluation import SimilarityQuestion
 from dpcore.schema.source import Source
 from dpcore.synthesis import LinkedRelease, SyntheticModel
@@ -316,6 +318,17 @@ def test_the_number_of_events_can_be_found_privately() -> None:
     again = opened(linked.with_unit(unit), ledger=ledger, of=of)
     assert again.balance().spent == spent
     assert {"epsilon": "1"} in again.synthesize(LOSS).events.losses_paid
+
+
+def test_the_total_loss_has_each_search_once() -> None:
+    """A reader of both halves would be told of less than was spent on them."""
+    found = dp.PrivacyUnit(max_rows=1, id_column="person", found="1/20")
+    curator = opened(linked_schema().with_unit(found), budget=dp.PureDP(epsilon=9))
+    release = curator.synthesize(dp.PureDP(epsilon=4))
+    parts = [view.guarantee.loss for view in (release.people, release.events)]
+    assert sum(Fraction(loss["epsilon"]) for loss in parts) == 4
+    assert release.total_loss == dp.PureDP(epsilon=Fraction(81, 20))
+    assert curator.balance().spent == release.total_loss.epsilon * UNIT
 
 
 def test_counts_are_internal_and_noted() -> None:

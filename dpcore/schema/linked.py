@@ -149,7 +149,7 @@ class LinkedSchema:
     def events_view(self) -> Schema:
         """The schema of the view of events: columns of the person, then of the event."""
         number = (
-            (_whole_numbers(EVENT_NUMBER, 1, self.events.unit.max_rows),)
+            (_whole_numbers(EVENT_NUMBER, 1, self.events.unit),)
             if self.has_event_number
             else ()
         )
@@ -231,7 +231,7 @@ class LinkedSchema:
 
     @property
     def _columns_of_people(self) -> tuple[Column, ...]:
-        number = _whole_numbers(NUMBER_OF_EVENTS, 0, self.events.unit.max_rows)
+        number = _whole_numbers(NUMBER_OF_EVENTS, 0, self.events.unit)
         return (*self.people.columns, number)
 
     def _make_view(self, unit: PrivacyUnit, columns: tuple[Column, ...]) -> Schema:
@@ -303,8 +303,18 @@ class LinkedSchema:
             )
 
 
-def _whole_numbers(name: str, low: int, high: int) -> Integer:
-    return Integer(name, low=low, high=high, bin_width=1)
+def _whole_numbers(name: str, low: int, unit: PrivacyUnit) -> Integer:
+    """Return a column of numbers up to the number of events that count.
+
+    If that was taken from the data, so was the column's largest value.
+    """
+    return Integer(
+        name,
+        low=low,
+        high=unit.max_rows,
+        bin_width=1,
+        from_data=("high",) if unit.from_data else (),
+    )
 
 
 def _names_of(schema: Schema) -> set[str]:

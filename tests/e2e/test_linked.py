@@ -60,8 +60,6 @@ def release_both(person: Person, number: int) -> int:
     people, events = two_files(number)
     counted = CountedClicks(person)
     counted.choose_file("A table to share", people, "patients.csv", "What is it for?")
-    person.page.get_by_text("The same people have rows in a second file?").click()
-    counted.clicks += 1
     together = "How the files belong together"
     counted.choose_file("The second file", events, "stays.csv", together)
     looks_right(person, "declared")
@@ -70,6 +68,10 @@ def release_both(person: Person, number: int) -> int:
     counted.clicks += 1
     person.rest()
     counted.click("Leave out what does not fit", "What is publicly known")
+    keys = person.page.get_by_role("radiogroup", name="Keys such as 007 and 7")
+    keys.get_by_text("are two people").click()
+    counted.clicks += 1
+    person.rest()
     counted.click("See what you would get", "What you would get")
     looks_right(person, "planned")
     counted.click("Release for", "This cannot be undone")

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import html
+import re
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.accounting.loss import UNIT
-from dpcore.schema.linked import AS_NUMBERS, KEEP_ONE, LEAVE_OUT, OWN_PERSON
+from dpcore.accounting.loss import UNIT, loss_fields
+from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from tests.pages.tab import Tab
+from workbench.language.wording import loss_words, pair_sentences
+from workbench.report import sentences
 from workbench.server.web import holders
+from workbench.ui import releases
 from workbench.upload import linked
 
 PAGES = (
@@ -88,14 +95,29 @@ def say_cap(app: Tab, most: int) -> Tab:
     return app
 
 
+def answer(app: Tab) -> Tab:
+    """Answer what happens to rows that do not fit, and whether 007 is 7."""
+    app.press("Leave out what does not fit")
+    rule(app, "Keys such").set_value(AS_WRITTEN).run()
+    return app
+
+
 def open_pair(app: Tab, button: str = "Open the data set") -> Tab:
     bring(app)
-    return say_cap(app, 3).press("Leave out what does not fit").press(button)
+    return answer(say_cap(app, 3)).press(button)
 
 
 def rule(app: Tab, beginning: str):
     """The question for a rule whose label begins so."""
     return next(each for each in app.at.radio if each.label.startswith(beginning))
+
+
+def last_pair(tab: Tab) -> str:
+    """The id of the last release of both tables."""
+    ids = [line.request_id for line in tab.curator.lines()]
+    return [each for each in ids if each.endswith(" events")][-1].removesuffix(
+        " events"
+    )
 
 
 def spent(tab: Tab) -> int:
@@ -108,23 +130,28 @@ def test_nothing_is_asked_of_who_has_one_file(app: Tab) -> None:
     app.go("upload").upload(as_csv(patients()), "patients.csv")
     assert app.session.linked_draft is None
     assert "How the files belong together" not in app.text
-    folds = [each.label for each in app.at.expander]
-    assert "The same people have rows in a second file?" in folds
+    # in sight, before the button that opens one file
+    words = "**The same people have rows in a second file?**"
+    order = [
+        str(getattr(each, "label", "") or getattr(each, "value", ""))
+        for each in app.at.main
+    ]
+    assert order.index(words) < order.index("See what you would get")
+    assert not [each for each in app.at.expander if "second file" in each.label]
     app.press("Open another table").press("Open this sample: Census")
     app.go("upload")
-    folds = [each.label for each in app.at.expander]
-    assert "The same people have rows in a second file?" not in folds
+    assert words not in app.text
 
 
 @pytest.mark.parametrize("is_turned", [False, True])
 def test_roles_and_keys_are_proposed(app: Tab, is_turned: bool) -> None:
     """One would have to know which file is which, in which order."""
     people = patients()
-    events = stays(people).rename(columns={"patient": "who"})
+    events = stays(people).rename(columns={"patient": "PatientNo"})
     bring(app, *((events, people) if is_turned else (people, events)))
     pair = app.session.linked_draft
     assert pair is not None
-    assert (pair.people_key, pair.events_key) == ("patient", "who")
+    assert (pair.people_key, pair.events_key) == ("patient", "PatientNo")
     assert len(pair.people.frame) == len(people)
     assert app.errors == ""
 
@@ -134,10 +161,14 @@ def test_no_rule_is_chosen_in_silence(app: Tab) -> None:
     say_cap(bring(app), 3)
     assert app.button("Open the data set").disabled
     assert all(rule(app, name).value is None for name in ("Events of", "Keys such"))
-    assert "These files have none" in app.text
+    assert "must not depend on whether these files have such rows" in app.text
     app.press("Leave out what does not fit")
-    assert not app.button("Open the data set").disabled
+    assert rule(app, "Events of").value == LEAVE_OUT
+    # whether 007 is 7 is a question about people, and asked by itself
+    assert rule(app, "Keys such").value is None
+    assert app.button("Open the data set").disabled
     rule(app, "Keys such").set_value(AS_NUMBERS).run()
+    assert not app.button("Open the data set").disabled
     app.press("Open the data set")
     assert app.errors == ""
     assert app.session.linked is not None
@@ -176,7 +207,7 @@ def test_what_does_not_fit_is_counted_and_asked(app: Tab) -> None:
 
 def test_people_without_values_need_a_cell(app: Tab) -> None:
     """A rule that adds people would end in a traceback."""
-    say_cap(bring(app), 3).press("Leave out what does not fit")
+    answer(say_cap(bring(app), 3))
     draft = app.session.linked_draft
     assert draft is not None
     lines = draft.people.edited_grid.assign(missing=False)
@@ -191,8 +222,7 @@ def test_a_cap_that_drops_most_events_is_said(app: Tab) -> None:
     """Results about people would be taken for results about events."""
     people = patients()
     events = pd.concat([stays(people)] * 4)
-    say_cap(bring(app, people, events), 1)
-    app.press("Leave out what does not fit")
+    answer(say_cap(bring(app, people, events), 1))
     dropped = [each.value for each in app.at.warning if "more than half" in each.value]
     assert len(dropped) == 1
     say_cap(app, 20)
@@ -206,7 +236,7 @@ def test_what_was_answered_outlasts_another_page(app: Tab) -> None:
     app.go("learn").go("upload")
     assert app.session.linked_draft is not None
     assert rule(app, "Keys such").value == AS_NUMBERS
-    app.press("Leave out what does not fit")
+    answer(app)
     assert not app.button("Open the data set").disabled
     app.press("Only patients")
     assert app.session.linked_draft is None
@@ -223,7 +253,7 @@ def test_a_file_can_be_read_in_another_way(app: Tab) -> None:
     assert pair is not None
     assert app.session.draft is pair.events
     assert [table.name for table in pair.tables] == ["patients.csv", "stays.csv"]
-    app.press("Leave out what does not fit").press("Open the data set")
+    answer(app).press("Open the data set")
     assert app.errors == ""
     assert app.session.linked is not None
 
@@ -251,7 +281,7 @@ def test_a_column_of_both_files_is_left_out_by_a_click(app: Tab) -> None:
     """One would have to rename it elsewhere and begin again."""
     people = patients()
     events = stays(people).assign(age=40)
-    say_cap(bring(app, people, events), 3).press("Leave out what does not fit")
+    answer(say_cap(bring(app, people, events), 3))
     assert app.button("Open the data set").disabled
     app.press("Leave them out of stays").press("Open the data set")
     assert app.errors == ""
@@ -286,6 +316,27 @@ def test_both_views_work_on_every_page(app: Tab) -> None:
     assert "A page shows one of the two tables" in app.text
     names = app.curator.schema.domain.names
     assert names == ("sex", "age", "number of events", "ward", "nights")
+
+
+@pytest.mark.parametrize("page", ["audit", "anonymize", "tables"])
+def test_pages_of_one_file_offer_nothing(app: Tab, page: str) -> None:
+    """Exact figures of the events that count would pass for those of the file."""
+    bring(app)
+    if page == "audit":
+        app.go(page)
+        assert "This page looks at one file. Open patients" in app.text
+        app.go("upload")
+    answer(say_cap(app, 3)).press("Open the data set")
+    labels = [each.label for each in app.at.button]
+    assert not [each for each in labels if each.startswith(("Audit", "Anonymize"))]
+    for view in ("people", "events"):
+        app.session.look_at(view)
+        app.go(page)
+        assert "This page looks at one file. Open patients" in app.text
+        assert not app.at.dataframe
+        assert not app.at.get("download_button")
+        assert not app.at.button
+    assert app.errors == ""
 
 
 def test_a_pair_is_released_once(app: Tab) -> None:
@@ -401,7 +452,7 @@ def test_what_one_file_spent_before_is_said(app: Tab) -> None:
     app.go("upload")
     bring_both(app, ("patients.csv", people), ("stays.csv", stays(people)))
     assert "was opened alone before" in app.text
-    say_cap(app, 3).press("Leave out what does not fit").press("Open the data set")
+    answer(say_cap(app, 3)).press("Open the data set")
     assert app.errors == ""
     assert app.curator.account.dataset != alone
     notes = [line.content for line in app.curator.lines()]
@@ -416,7 +467,7 @@ def test_the_number_of_events_can_be_found_with_noise(
     """An owner who does not know it would look, or pay for it again at each opening."""
     people = patients(2_000)
     bring(app, people)
-    say_cap(app, -1).press("Leave out what does not fit").press("Open the data set")
+    answer(say_cap(app, -1)).press("Open the data set")
     assert app.errors == ""
     once = spent(app)
     assert once > 0
@@ -440,7 +491,7 @@ def test_names_of_files_are_never_markup(app: Tab) -> None:
     labels = [label for each in app.at.radio for label in each.options]
     for text in (app.text, *labels, *(each.label for each in app.at.button)):
         assert "![" not in text
-    say_cap(app, 3).press("Leave out what does not fit").press("Open the data set")
+    answer(say_cap(app, 3)).press("Open the data set")
     app.go("synthesize").release()
     assert "![" not in app.text
     assert app.errors == ""
@@ -465,8 +516,206 @@ def test_keys_are_proposed_by_their_values() -> None:
     events["patient"] = events["patient"].str.lstrip("0")
     assert linked.propose_keys(people, events) == (0, ("patient", "patient"))
     assert linked.propose_keys(events, people) == (1, ("patient", "patient"))
-    nothing = pd.DataFrame({"a": ["x", "y"]})
-    assert linked.propose_keys(people, nothing) == (0, ("patient", "a"))
+    events = events.rename(columns={"patient": "Patient ID"})
+    assert linked.propose_keys(people, events) == (0, ("patient", "Patient ID"))
+
+
+def test_keys_of_other_names_are_not_proposed() -> None:
+    """A temperature would be proposed as the name of a person, and be opened."""
+    people = patients().assign(patient=range(300)).rename(columns={"patient": "id"})
+    weather = pd.DataFrame({"temperature": [*range(30)] * 10, "order id": range(300)})
+    assert linked.propose_keys(people, weather) == (0, ("", ""))
+    assert linked.propose_keys(weather, people.head(9)) == (1, ("", ""))
+    assert linked.propose_keys(people, weather.assign(ID=[*range(100)] * 3)) == (
+        0,
+        ("id", "ID"),
+    )
+
+
+def test_a_button_answers_what_was_met_too(app: Tab) -> None:
+    """A button under three questions would leave them open."""
+    people = patients()
+    events = stays(people)
+    events["patient"] = events["patient"].astype(object)
+    events.loc[:8, "patient"] = [f"x{i}" for i in range(9)]
+    events.loc[9:12, "patient"] = None
+    say_cap(bring(app, people, events), 3)
+    rule(app, "9 events of nobody").set_value(OWN_PERSON).run()
+    answer(app)
+    assert rule(app, "9 events of nobody").value == OWN_PERSON  # a person's answer
+    assert rule(app, "4 rows do not say whose").value == LEAVE_OUT
+
+
+def test_two_files_without_a_common_column_wait(app: Tab) -> None:
+    """Two files that have nothing to do with each other would be linked by chance."""
+    weather = pd.DataFrame({"temperature": [*range(30)] * 10, "rain": [0.5] * 300})
+    people = patients().assign(patient=range(300))
+    bring(app, people, weather)
+    assert app.errors == ""
+    assert "no columns of both files have the same name" in app.text
+    assert app.button("Open the data set").disabled
+    asked = [
+        each
+        for each in app.at.selectbox
+        if each.label.startswith("Column that names the person")
+    ]
+    assert [each.value for each in asked] == [None, None]
+    for label, name in (("patients", "patient"), ("stays", "temperature")):
+        app.set("selectbox", f"Column that names the person in {label}", name)
+    assert "no columns of both files" not in app.text
+    answer(say_cap(app, 3))
+    assert not app.button("Open the data set").disabled
+
+
+def test_files_with_hardly_a_common_person_are_refused(app: Tab) -> None:
+    """A few keys that are equal by chance would make a pair of two strangers."""
+    people = patients(100)
+    strangers = [f"q{i}" for i in range(96)]
+    events = pd.DataFrame(
+        {"patient": [*people["patient"].head(4), *strangers], "ward": ["A", "B"] * 50}
+    )
+    answer(say_cap(bring(app, people, events), 3))
+    assert "do not seem to be about the same people" in app.errors
+    assert "internal: based on the original" in app.text
+    assert app.button("Open the data set").disabled
+    assert "Choose how many events" not in app.text
+
+
+def test_four_of_eighty_keys_are_enough(app: Tab) -> None:
+    """Files with few common people would be refused as well."""
+    people = patients(100)
+    strangers = [f"q{i}" for i in range(76)]
+    events = pd.DataFrame(
+        {"patient": [*people["patient"].head(4), *strangers], "ward": ["A", "B"] * 40}
+    )
+    answer(say_cap(bring(app, people, events), 3))
+    assert app.errors == ""
+    assert not app.button("Open the data set").disabled
+
+
+def test_likeness_names_the_file_that_was_compared(app: Tab) -> None:
+    """Two tables would be called almost equal after one of their files was compared."""
+    open_pair(app)
+    people = patients()
+    events = stays(people).assign(ward="D")
+    app.go("upload").press("Open another table")
+    app.go("upload").upload(as_csv(people.head(297)), "some.csv")
+    field(app, "second-file").upload("other.csv", as_csv(events), "text/csv").run()
+    assert "some\\.csv looks like a file of" in app.text
+    assert "rows are in only one of the two tables" not in app.text
+
+
+def test_a_maximum_from_the_data_is_in_every_promise(app: Tab) -> None:
+    """A page that says that every guarantee will name it would not keep its word."""
+    bring(app)
+    app.press("How many rows each maximum keeps")
+    answer(say_cap(app, 3))
+    assert "Every guarantee will say so" in app.text
+    app.press("Open the data set")
+    app.go("synthesize").press("Release for")
+    assert "number of events (high)" in app.text
+    app.press("Pay and release").settle()
+    promise = app.text
+    assert "count, a number that was taken from the data" in promise
+    assert "number of events (high)" in promise
+    for half in ("People: figures", "Events: figures"):
+        app.press(half)
+        assert "number of events (high)" in app.text
+        app.press("People and their events")
+
+
+def test_a_maximum_said_beforehand_is_not_called_from_the_data(app: Tab) -> None:
+    """A warning of everything would warn of nothing."""
+    open_pair(app).go("synthesize").release()
+    assert "taken from the data, " not in app.text
+    assert "number of events (high)" not in app.text
+    assert "At most 3 events of a person count. Further ones are neither" in app.text
+
+
+def test_each_half_says_what_both_cost_together(app: Tab) -> None:
+    """Whoever reads one page would be told of a part of what others can learn."""
+    open_pair(app).go("synthesize").release()
+    both = releases.load_pair(app.session.data_set, last_pair(app)).total_loss
+    alone = app.session.data_set.release(f"{last_pair(app)} people").guarantee.loss
+    plain = pair_sentences(both)
+    assert all(sentence in app.text for sentence in plain)
+    for half in ("People: figures", "Events: figures"):
+        app.press(half)
+        assert "is about the same people" in app.text
+        assert loss_words(loss_fields(both)) in app.text
+        assert all(sentence in app.text for sentence in plain)
+        app.press("Show it to somebody")
+        assert loss_words(loss_fields(both)) in html.unescape(app.framed)
+        app.go("synthesize").press("People and their events")
+    assert loss_words(alone) != loss_words(loss_fields(both))
+    assert loss_words(loss_fields(both)).startswith("rho") == ("rho" in alone)
+    # both losses by hand
+    parts = [
+        Fraction(
+            app.session.data_set.release(f"{last_pair(app)} {view}").guarantee.loss[
+                unit
+            ]
+        )
+        for view in ("people", "events")
+        for unit in alone
+    ]
+    assert sum(parts) == Fraction(loss_fields(both)[next(iter(alone))])
+
+
+def test_a_release_of_one_table_names_no_other_half(app: Tab) -> None:
+    """Readers would look for a half that does not exist."""
+    open_pair(app).go("synthesize").press("One column").release()
+    assert "is about the same people" not in app.text
+
+
+def test_the_order_of_a_release_is_that_of_its_day(app: Tab) -> None:
+    """Drawn events would be sorted by a column that nobody measured an order of."""
+    open_pair(app).go("synthesize").release()
+    data_set = app.session.data_set
+    assert data_set is not None
+    assert data_set.declaration.linked is not None
+    declared = data_set.declaration.linked
+    later = dataclasses.replace(declared.schema, order_by="nights")
+    changed = dataclasses.replace(
+        data_set,
+        declaration=dataclasses.replace(
+            data_set.declaration, linked=dataclasses.replace(declared, schema=later)
+        ),
+    )
+    assert releases.load_pair(changed, last_pair(app)).order_by == ""
+
+
+def test_an_order_is_kept_with_the_release(app: Tab) -> None:
+    """Drawn events would lose the order that was paid for."""
+    answer(say_cap(bring(app), 3)).set("selectbox", "Column that tells it", "nights")
+    app.press("Open the data set").go("synthesize").release()
+    assert app.errors == ""
+    pair = releases.load_pair(app.session.data_set, last_pair(app))
+    assert pair.order_by == "nights"
+
+
+def test_counts_of_people_are_called_people(app: Tab) -> None:
+    """A number of people would be read as one of rows."""
+    open_pair(app).go("synthesize").release()
+    assert "people of the truth" in app.text
+    assert "rows of the truth" not in app.text
+    release = app.session.data_set.release(f"{last_pair(app)} people")
+    assert sentences.counts_linked_people(release)
+    events = app.session.data_set.release(f"{last_pair(app)} events")
+    assert not sentences.counts_linked_people(events)
+
+
+def test_two_totals_have_a_reason(app: Tab) -> None:
+    """Two numbers of events on one page would look like an error."""
+    open_pair(app).go("synthesize").release()
+    headline = re.search(r"people and ([\d,]+) events\.\*\*", app.text)
+    drawn = re.search(r"people and ([\d,]+) events are drawn", app.text)
+    assert headline
+    assert drawn
+    reason = f"The released number of events is {headline[1]}"
+    assert (reason in app.text) == (headline[1] != drawn[1])
+    app.set("number_input", "People", 50)
+    assert "The released number of events" not in app.text
 
 
 def test_counts_are_exact_units(app: Tab) -> None:

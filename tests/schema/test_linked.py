@@ -35,6 +35,18 @@ def test_one_event_a_person_has_no_number() -> None:
     assert linked.people_view.domain.size("number of events") == 2
 
 
+def test_a_maximum_from_the_data_marks_both_views() -> None:
+    """A guarantee would hide that the largest number of events was looked up."""
+    told = linked_schema(3, order_by="pay")
+    assert told.people_view.from_data == told.events_view.from_data == {}
+    looked_up = told.with_unit(dataclasses.replace(told.events.unit, from_data=True))
+    assert looked_up.people_view.from_data == {"number of events": ("high",)}
+    assert looked_up.events_view.from_data == {
+        "number of events": ("high",),
+        "event number": ("high",),
+    }
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_json_keeps_everything(rule: str) -> None:
     """A plan would mean something else once it was saved."""

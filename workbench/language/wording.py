@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 
-from dpcore.accounting.attacker import FALSE_ALARMS
+from dpcore.accounting.attacker import FALSE_ALARMS, max_true_positives
+from dpcore.accounting.loss import Loss, PureDP, epsilon_of_rho, loss_fields
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
@@ -323,6 +324,30 @@ def attacker_words(limits: Mapping[float, float]) -> str:
         "finds at most {strict} % of the people in the table. At a rate of 5 %, it "
         "is at most {loose} %."
     ).format(strict=strict, loose=loose)
+
+
+def pair_sentences(loss: Loss) -> list[str]:
+    """Explain the loss of both halves of a release of linked tables together."""
+    epsilon = (
+        float(loss.epsilon)
+        if isinstance(loss, PureDP)
+        else epsilon_of_rho(float(loss.rho), float(DEFAULT_DELTA))
+    )
+    limits = {rate: max_true_positives(loss, rate) for rate in FALSE_ALARMS}
+    return [epsilon_words(epsilon), attacker_words(limits)]
+
+
+def other_half_words(loss: Loss) -> str:
+    """Say that the other half of a release is about the same people.
+
+    Args:
+        loss: of both halves together.
+    """
+    together = _(
+        "The other half of this release, people or events, is about the same people. "
+        "Their losses add up to {loss}. For somebody who sees both halves:"
+    ).format(loss=loss_words(loss_fields(loss)))
+    return " ".join([together, *pair_sentences(loss)])
 
 
 def row_count_sentences(count: RowCount, counted: str = "") -> list[str]:

@@ -122,7 +122,7 @@ def _choose_exact_table(tables: list[PublishedTable], key: str) -> PublishedTabl
     return tables[chosen]
 
 
-def ask_for_draft(chosen: Shown) -> tuple[LinkDraft | None, bool]:
+def ask_for_draft(data_set: DataSet, chosen: Shown) -> tuple[LinkDraft | None, bool]:
     """Ask for title, note, time, contents and readers.
 
     Returns: what was chosen, None if something is wrong; and whether it has a title.
@@ -183,12 +183,18 @@ def ask_for_draft(chosen: Shown) -> tuple[LinkDraft | None, bool]:
         )
         readers = _ask_readers() if sign_in_needed() else ()
         offered = frozenset(given)
+        both = (
+            releases.loss_of_pair(data_set, chosen.request_id)
+            if isinstance(chosen, Release)
+            else None
+        )
         draft = LinkDraft(
             title=title.strip() or make_printable(usual, max_length=MAX_TITLE_LENGTH),
             note=note,
             expires=expires,
             contents=offered,
             readers=readers,
+            pair_loss=both,
             **shown,
         )
     except DpcoreError as error:

@@ -41,7 +41,11 @@ def preview(chosen: Shown, draft: LinkDraft | None) -> None:
             table, guarantee, chosen.not_promised, contents=draft.contents, **seen
         )
     else:
-        seen |= {"pictures": draft.pictures, "earlier": draft.earlier}
+        seen |= {
+            "pictures": draft.pictures,
+            "earlier": draft.earlier,
+            "pair_loss": draft.pair_loss,
+        }
         document = of_release.document(chosen, contents=draft.contents, **seen)
         questions = asking.question_form(chosen, "") if document.takes_questions else ""
     with st.container(border=True):

@@ -370,11 +370,15 @@ def column_bars(
     counts: CliqueCounts,
     *,
     max_cells: int = 200,
+    is_of_people: bool = False,
 ) -> Chart:
     """Draw the noisy counts of one column; neighboring cells are merged if many.
 
     Numbers in cells of different widths are drawn from the low to the high end of
     each, as high as its rows in a unit of the column.
+
+    Args:
+        is_of_people: whether people are counted, rather than rows.
     """
     cells, folded = fold_cells(labels, counts, max_cells=max_cells)
     extents = uneven_extents(column, max_cells)
@@ -385,6 +389,7 @@ def column_bars(
             folded.low,
             folded.high,
             column=column.name,
+            is_of_people=is_of_people,
             is_horizontal=not column.is_interval
             and MAX_NAMES_BELOW_BARS < len(cells) <= MAX_NAMES_BESIDE_BARS,
         )
@@ -407,7 +412,10 @@ def column_bars(
     drawn = inside[~tall]
     altair, _chart = base_chart(drawn)
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
-    y = altair.Y("density:Q", title=_("rows (noisy) per unit"))
+    counted = (
+        _("people (noisy) per unit") if is_of_people else _("rows (noisy) per unit")
+    )
+    y = altair.Y("density:Q", title=counted)
     bars = (
         altair.Chart(drawn[~extents.is_needle[~tall]])
         .mark_rect(color=PRIVATE, opacity=0.75)
@@ -428,7 +436,7 @@ def column_bars(
         altair.Chart(drawn),
         len(drawn),
         x=altair.X("middle:Q"),
-        y=altair.Y("least:Q", title=_("rows (noisy) per unit")),
+        y=altair.Y("least:Q", title=counted),
         y2=altair.Y2("most:Q"),
         tooltip=hint,
     )
@@ -478,10 +486,12 @@ def count_bars(
     *,
     column: str,
     is_horizontal: bool = False,
+    is_of_people: bool = False,
 ) -> Chart:
     """Draw bars of noisy counts, each with its interval from `low` to `high`.
 
     Args:
+        is_of_people: whether people are counted, rather than rows.
         is_horizontal: whether the bars lie below each other, each with its whole label.
     """
     frame = pd.DataFrame(
@@ -489,7 +499,7 @@ def count_bars(
     )
     altair, chart = base_chart(frame)
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
-    counted = _("rows (noisy)")
+    counted = _("people (noisy)") if is_of_people else _("rows (noisy)")
     rows: dict[str, Any]
     interval: dict[str, Any]
     if is_horizontal:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.loss import epsilon_of_rho
+from dpcore.accounting.loss import Loss, epsilon_of_rho
 from dpcore.release import Release
 from dpcore.schema import Clique, Column
 from dpcore.synthesis import (
@@ -41,6 +41,7 @@ from workbench.language.wording import (
     guarantee_words,
     loss_words,
     number,
+    other_half_words,
     percent_number,
     whole_number_text,
 )
@@ -93,6 +94,7 @@ def document(
     contents: Collection[str] = ALL_CONTENTS,
     pictures: Sequence[Clique] | None = None,
     earlier: Release | None = None,
+    pair_loss: Loss | None = None,
 ) -> Document:
     """Return the page of a release, for a server that answers links and questions.
 
@@ -104,6 +106,8 @@ def document(
         pictures: columns of the charts to show, in their order; all, the clearest
             first, if not given.
         earlier: a release of an earlier table to compare with.
+        pair_loss: of one half of a release of linked tables, the loss of both halves
+            together.
     """
     compared = compare.comparable_columns(release, earlier) if earlier else []
     level = sentences.joint_level(release, 2 * len(compared))
@@ -135,6 +139,7 @@ def document(
         pictures=(*drawn, *differences),
         promise=(
             *_guarantee_sentences(release),
+            *([other_half_words(pair_loss)] if pair_loss is not None else ()),
             *(_earlier_promise(earlier) if earlier else ()),
         ),
         explanations=_needed_explanations(release),
@@ -146,10 +151,14 @@ def document(
     )
 
 
-def stand_alone_page(release: Release) -> bytes:
-    """Return a release's page as one file that needs no server."""
+def stand_alone_page(release: Release, pair_loss: Loss | None = None) -> bytes:
+    """Return a release's page as one file that needs no server.
+
+    Args:
+        pair_loss: as of `document`.
+    """
     complete = dataclasses.replace(
-        document(release),
+        document(release, pair_loss=pair_loss),
         takes_questions=False,
         downloads=downloads.embedded_data(release),
     )
@@ -174,14 +183,21 @@ def file_content(release: Release, page_document: Document, name: str) -> bytes:
     )
 
 
-def interactive_file(release: Release) -> bytes:
-    """Return the interactive page of an `explorable` release as one file."""
+def interactive_file(release: Release, pair_loss: Loss | None = None) -> bytes:
+    """Return the interactive page of an `explorable` release as one file.
+
+    Args:
+        pair_loss: as of `document`.
+    """
     notice = _(
         "This is a file and cannot be revoked. Whoever has it may keep it and "
         "pass it on."
     )
     complete = dataclasses.replace(
-        document(release), takes_questions=False, downloads=(), notice=notice
+        document(release, pair_loss=pair_loss),
+        takes_questions=False,
+        downloads=(),
+        notice=notice,
     )
     return file_content(release, complete, explore.EXPLORE_FILE)
 

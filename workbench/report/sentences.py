@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.release import Release
+from dpcore.schema.linked import NUMBER_OF_EVENTS
 from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import half_width
 from workbench.language.labels import bound_text, cell_labels
@@ -75,6 +76,15 @@ def joint_level(release: Release, tables: int = 0) -> float:
             this.
     """
     return 1 - ERROR_CHANCE / (1 + len(measured_columns(release)) + tables)
+
+
+def counts_linked_people(release: Release) -> bool:
+    """Return whether a release counts people by their number of events, among others.
+
+    It is of linked tables, and each person has one row.
+    """
+    names = release.schema.domain.names
+    return NUMBER_OF_EVENTS in names and release.schema.unit.max_rows == 1
 
 
 def counted_noun(release: Release) -> str:

@@ -261,7 +261,7 @@ class LinkedDraft:
         dataset: keyed fingerprint of both; empty until it is asked for.
         opener: owner of that key.
         people_place: place of the file of people, as proposed or chosen.
-        keys: column that names the person in each file.
+        keys: column that names the person in each file; empty while that is open.
         counted: what linking met, by the rules that it was counted under. Private.
     """
 
@@ -279,7 +279,7 @@ class LinkedDraft:
         place = 1 if self.tables[1] is before else 0
         self.tables[place] = after
         if self.keys[place] not in after.frame:
-            self.keys[place] = str(after.frame.columns[0])
+            self.keys[place] = ""
         self.dataset = ""
         self.counted.clear()
 
@@ -297,6 +297,11 @@ class LinkedDraft:
     def similar_table(self) -> SimilarTable | None:
         """A table on file that one of the files looks like."""
         return self.people.similar_table or self.events.similar_table
+
+    @property
+    def compared_file(self) -> str:
+        """Name of the file that looks like `similar_table`."""
+        return (self.people if self.people.similar_table else self.events).name
 
     @property
     def people_key(self) -> str:

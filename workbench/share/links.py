@@ -193,7 +193,11 @@ def make_ready_page(shown: SharedPage) -> ReadyPage:
     else:
         release, earlier, pictures = shown.releases()
         document = of_release.document(
-            release, earlier=earlier, pictures=pictures, **seen
+            release,
+            earlier=earlier,
+            pictures=pictures,
+            pair_loss=shown.pair_loss(),
+            **seen,
         )
         content = functools.partial(of_release.file_content, release, document)
         saved_as = functools.partial(release_file, shown.title, release)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from fractions import Fraction
 
 import streamlit as st
 
@@ -13,7 +14,12 @@ from workbench import session
 from workbench.language.budget import amount_words
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital, ngettext
-from workbench.language.wording import guarantee_words, loss_words
+from workbench.language.wording import (
+    guarantee_words,
+    loss_number,
+    loss_words,
+    pair_sentences,
+)
 from workbench.report.files import file_name
 from workbench.server.workers import drawing
 from workbench.store.ledger.datasets import DataSet, public_name
@@ -32,7 +38,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     """
     runs = session.session().runs
     try:
-        release = _load(data_set, request_id)
+        release = releases.load_pair(data_set, request_id)
     except DpcoreError as error:
         widgets.error_box(error)
         st.button(_("Back"), on_click=runs.show, args=(None,))
@@ -52,6 +58,15 @@ def show(data_set: DataSet, request_id: str) -> None:
     st.markdown(
         _("**About {people:,} people and {events:,} events.** Cost: {cost}.").format(
             people=people, events=events, cost=_cost_words(data_set, request_id)
+        )
+    )
+    st.caption(
+        ngettext(
+            "At most {number} event of a person counts. Further ones are neither in "
+            "these numbers nor in the drawn events.",
+            "At most {number} events of a person count. Further ones are neither in "
+            "these numbers nor in the drawn events.",
+            release.events.schema.unit.max_rows,
         )
     )
     with st.container(horizontal=True):
@@ -77,7 +92,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         files = st.popover(
             _("Download"), icon=":material/download:", key="release-files"
         )
-    number = _show_drawn(release, request_id, people)
+    number = _show_drawn(release, request_id, people, events)
     st.header(_("Events of a person"))
     counts = release.people.answer((NUMBER_OF_EVENTS,))
     tables_view.show_answer(release.people, counts, key="number-of-events")
@@ -86,20 +101,6 @@ def show(data_set: DataSet, request_id: str) -> None:
             st.markdown(f"- {sentence}")
     with files:
         _offer_files(data_set, release, request_id, number)
-
-
-def _load(data_set: DataSet, request_id: str) -> LinkedRelease:
-    """Return the release of both views.
-
-    Raises: ParameterError if one of them is not stored.
-    """
-    declared = data_set.declaration
-    linked = None if declared is None else declared.linked
-    return LinkedRelease(
-        people=data_set.release(f"{request_id} people"),
-        events=data_set.release(f"{request_id} events"),
-        order_by="" if linked is None else linked.schema.order_by,
-    )
 
 
 def _cost_words(data_set: DataSet, request_id: str) -> str:
@@ -115,17 +116,26 @@ def _cost_words(data_set: DataSet, request_id: str) -> str:
 
 def _promises(release: LinkedRelease) -> list[str]:
     """Write what both releases promise together, and what they do not."""
-    most = release.events.schema.unit.max_rows
+    rows = release.events.schema.unit
     unit = ngettext(
         "one person with all rows in both tables is added or removed; at most "
         "{number} event of a person counts",
         "one person with all rows in both tables is added or removed; at most "
         "{number} events of a person count",
-        most,
+        rows.max_rows,
     )
+    if rows.from_data:
+        unit = _("{unit}, a number that was taken from the data").format(unit=unit)
+    if rows.found:
+        unit = _(
+            "{unit}, a number that was found privately, for epsilon {epsilon}"
+        ).format(unit=unit, epsilon=loss_number(Fraction(rows.found)))
     guarantee = dataclasses.replace(release.guarantee, unit=unit)
+    first, *others = guarantee_words(guarantee)
     return [
-        *guarantee_words(guarantee),
+        first,
+        *pair_sentences(release.total_loss),
+        *others,
         _(
             "Every drawn event belongs to one drawn person. The keys are new numbers "
             "that have nothing to do with the original ones."
@@ -133,12 +143,20 @@ def _promises(release: LinkedRelease) -> list[str]:
     ]
 
 
-def _show_drawn(release: LinkedRelease, request_id: str, people: int) -> int:
-    """Draw both tables, and show their first rows; return how many people."""
+def _show_drawn(
+    release: LinkedRelease, request_id: str, people: int, events: int
+) -> int:
+    """Draw both tables, and show their first rows; return how many people.
+
+    Args:
+        people, events: the noisy numbers of both that were released.
+    """
     st.header(_("Draw both tables"), help=_(GLOSSARY["post-processing"]))
     suggested = min(people, MAX_PEOPLE_DRAWN)
     if suggested > MAX_UNCERTAIN_ROWS and not release.people.has_reliable_row_count:
-        st.warning(_("The number of rows is mostly noise. Say how many rows to draw."))
+        st.warning(
+            _("The number of people is mostly noise. Say how many people to draw.")
+        )
         suggested = 1_000
     number = int(
         st.number_input(
@@ -164,11 +182,16 @@ def _show_drawn(release: LinkedRelease, request_id: str, people: int) -> int:
         ):
             st.markdown(f"**{title}**")
             widgets.show_rows(table, alt=alt)
-        st.caption(
-            _("{people:,} people and {events:,} events are drawn.").format(
-                people=number, events=shown.event_count
-            )
+        drawn = _("{people:,} people and {events:,} events are drawn.").format(
+            people=number, events=shown.event_count
         )
+        if number == people and shown.event_count != events:
+            drawn += " " + _(
+                "The released number of events is {events:,}, which was counted with "
+                "noise of its own. The drawn people have their numbers of events from "
+                "the chart below."
+            ).format(events=events)
+        st.caption(drawn)
     st.button(
         _("Draw other rows"),
         on_click=state.draw_again,

@@ -10,6 +10,7 @@ from workbench.language.labels import chart_cells
 from workbench.language.messages import _, capital
 from workbench.language.wording import number
 from workbench.report import charts
+from workbench.report.sentences import counts_linked_people
 from workbench.ui import widgets
 
 
@@ -56,12 +57,21 @@ def show_answer(release: Release, counts: CliqueCounts, *, key: str) -> None:
         )
         return
     labels, counts = chart_cells(release, counts)
+    is_of_people = counts_linked_people(release)
     if counts.is_measured:
-        st.markdown(
+        sentence = (
             _(
                 "**In 95 of 100 cases, each of the {cells:,} counts is within "
+                "{half} people of the truth.**"
+            )
+            if is_of_people
+            else _(
+                "**In 95 of 100 cases, each of the {cells:,} counts is within "
                 "{half} rows of the truth.**"
-            ).format(
+            )
+        )
+        st.markdown(
+            sentence.format(
                 cells=counts.values.size, half=number(counts.max_distance_to_bound)
             )
         )
@@ -76,10 +86,15 @@ def show_answer(release: Release, counts: CliqueCounts, *, key: str) -> None:
     ends = (counts.low, counts.high) if counts.is_measured else None
     if len(counts.clique) == 1:
         column = release.schema.column(counts.clique[0])
-        chart = charts.column_bars(column, labels[0], counts)
+        chart = charts.column_bars(column, labels[0], counts, is_of_people=is_of_people)
     else:
         names = (counts.clique[0], counts.clique[1])
         chart = charts.draw_two_way_table(
-            counts.values, labels[0], labels[1], names, intervals=ends
+            counts.values,
+            labels[0],
+            labels[1],
+            names,
+            intervals=ends,
+            title=_("people (noisy)") if is_of_people else "",
         )
     widgets.show_chart(chart, key=key)

@@ -22,11 +22,13 @@ from workbench.language.wording import (
     counted_rows_words,
     escape_markdown,
     guarantee_words,
+    other_half_words,
 )
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
 from workbench.report.explore import is_explorable
 from workbench.report.files import release_file
+from workbench.report.sentences import counts_linked_people
 from workbench.server.workers import drawing
 from workbench.store.ledger.datasets import DataSet, public_name
 from workbench.store.sources import places
@@ -134,6 +136,8 @@ def show(data_set: DataSet, request_id: str) -> None:
         limits = attacker_words(attacker_limits(release))
         for sentence in (first, limits, *others):
             st.markdown(f"- {sentence}")
+        if (both := releases.loss_of_pair(data_set, request_id)) is not None:
+            st.warning(other_half_words(both), icon=":material/account_tree:")
     _show_expert_tools(data_set, release, drawn)
     with files:
         _offer_files(data_set, release, drawn)
@@ -176,7 +180,9 @@ def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) 
     report = _("Download as one HTML file")
     offer(
         report,
-        lambda: of_release.stand_alone_page(release),
+        lambda: of_release.stand_alone_page(
+            release, releases.loss_of_pair(data_set, release.request_id)
+        ),
         "report",
         "html",
         "description",
@@ -184,7 +190,9 @@ def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) 
     if is_explorable(release):
         offer(
             _("Interactive page (an HTML file that cannot be revoked)"),
-            lambda: of_release.interactive_file(release),
+            lambda: of_release.interactive_file(
+                release, releases.loss_of_pair(data_set, release.request_id)
+            ),
             "explore",
             "html",
             "filter_alt",
@@ -297,7 +305,7 @@ def _show_drawn_rows(data_set: DataSet, release: Release) -> _DrawnRows:
         suggested = 1_000
     rows = int(
         st.number_input(
-            capital("rows"),
+            capital("people") if counts_linked_people(release) else capital("rows"),
             0,
             1_000_000,
             suggested,

@@ -311,13 +311,39 @@ def need_data_set() -> DataSet:
 
 
 def need_rows() -> Curator:
-    """Return a curator of the draft, which needs no budget, or of the open table."""
-    draft = session.session().draft
-    return (
-        need_curator()
-        if draft is None or not draft.has_rows
-        else reopening.draft_curator()
+    """Return a curator of the draft, which needs no budget, or of the open table.
+
+    End the page for two linked files.
+    """
+    tab = session.session()
+    if tab.linked_draft is not None:
+        _refuse_linked_files(tuple(table.name for table in tab.linked_draft.tables))
+    if tab.draft is None or not tab.draft.has_rows:
+        return need_file()
+    return reopening.draft_curator()
+
+
+def need_file() -> Curator:
+    """Return the curator of this tab; end the page for two linked files.
+
+    A view of them leaves out rows that do not fit, so that its exact figures are not
+    those of a file.
+    """
+    declared = need_data_set().declaration
+    if declared is not None and declared.linked is not None:
+        _refuse_linked_files(declared.linked.names)
+    return need_curator()
+
+
+def _refuse_linked_files(names: tuple[str, ...]) -> None:
+    first, second = (escape_markdown(name) for name in names)
+    st.info(
+        _("This page looks at one file. Open {first} or {second} alone.").format(
+            first=first, second=second
+        ),
+        icon=":material/info:",
     )
+    st.stop()
 
 
 def need_curator() -> Curator:

@@ -5,10 +5,12 @@ from typing import Any
 
 from dpcore import synthesis
 from dpcore.accounting.ledger import Account, Line
+from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.evaluation import PrivateEvaluation
 from dpcore.release import Release
 from dpcore.synthesis import GaussianModel
+from dpcore.synthesis.release.linked import LinkedRelease
 from workbench import session
 from workbench.language.budget import amount_words
 from workbench.language.messages import N_, _, minute, name_and_text, translate
@@ -70,6 +72,38 @@ def is_pair(data_set: DataSet, request_id: str) -> bool:
         line.request_id for line in data_set.lines() if line.state == "committed"
     }
     return all(f"{request_id} {view}" in committed for view in VIEWS)
+
+
+def load_pair(data_set: DataSet, request_id: str) -> LinkedRelease:
+    """Return the release of both views.
+
+    Args:
+        request_id: without the name of a view.
+
+    Raises: ParameterError if one of them is not stored.
+    """
+    people, events = (data_set.release(f"{request_id} {view}") for view in VIEWS)
+    # as it was when the release was made: it may be declared in another way today
+    asked = next(
+        line
+        for line in data_set.lines()
+        if line.state == "reserved" and line.request_id == f"{request_id} {VIEWS[-1]}"
+    )
+    return LinkedRelease(
+        people=people, events=events, order_by=asked.content["linked"]["order_by"]
+    )
+
+
+def loss_of_pair(data_set: DataSet, request_id: str) -> Loss | None:
+    """Return the loss of both halves if this is the id of one half; None for others."""
+    stem, view = split_view(request_id)
+    if not view or not is_pair(data_set, stem):
+        return None
+    loss: Loss = session.compute_once(
+        ("loss of both halves", data_set.id, stem),
+        lambda: load_pair(data_set, stem).total_loss,
+    )
+    return loss
 
 
 def curator_for(request_id: str) -> Curator | None:

@@ -125,6 +125,8 @@ def show(draft: Draft) -> None:
         else ""
     )
     rows = _ask_rows(draft) if is_shared else None
+    if is_shared:
+        _offer_second_file(draft)
     proposal = st.container()
     questions = st.container()
     at_last = st.container()
@@ -151,8 +153,6 @@ def show(draft: Draft) -> None:
         schema = form.ask_schema(draft, unit, budget, questions) if unit else None
     with proposal:
         _show_proposal(draft, unit, schema, budget, purpose, epsilon, rows)
-    if is_shared:
-        _offer_second_file(draft)
     show_file(draft)
 
 
@@ -383,9 +383,11 @@ def _offer_second_file(draft: Draft) -> None:
     """Offer to bring a second file about the same people."""
     if draft.is_sample or not draft.has_rows:
         return
-    with st.expander(_("The same people have rows in a second file?")):
+    text, field = st.columns([3, 2], vertical_alignment="center")
+    with text:
+        st.markdown(f"**{_('The same people have rows in a second file?')}**")
         if isinstance(draft, SourceDraft):
-            st.write(
+            st.caption(
                 _(
                     "Two connected sources are opened together on the command line: "
                     "python -m workbench linked. Tables of Spark are too large for "
@@ -394,13 +396,14 @@ def _offer_second_file(draft: Draft) -> None:
                 )
             )
             return
-        st.write(
+        st.caption(
             _(
                 "For example patients and their stays, or customers and their "
                 "purchases. Both files are then protected together: one person with "
                 "all rows in both."
             )
         )
+    with field:
         file_view.file_uploader(
             _("The second file"),
             type=file_view.FILE_ENDINGS,

@@ -13,6 +13,7 @@ from dpcore.errors import DpcoreError, ParameterError
 from dpcore.io.options import ReadOptions
 from dpcore.release import InternalReport
 from dpcore.schema import PrivacyUnit, Schema
+from dpcore.schema.detector import name_words, strip_accents
 from dpcore.schema.linked import LinkedSchema, LinkRules
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import combine_tables
@@ -38,6 +39,14 @@ SECOND_FILE = "second-file"
 """Name of the field for the second of two files."""
 MAX_VALUES_COMPARED = 1_000
 """Values of a column that are looked for in another file, to propose the keys."""
+MAX_REPEATED_KEYS = 0.05
+"""Share of rows that repeat a key, up to which a file is proposed as that of people."""
+WORDS_OF_ANY_KEY = frozenset({"id", "key", "nr", "no", "number", "num", "code"})
+"""Words by which columns of different things are named."""
+MIN_KNOWN_KEYS = 0.05
+"""Share of keys of the events that are keys of people, below which two files are not
+about the same people.
+"""
 _NO_LOSS = PureDP(epsilon=1)
 """Budget of the account of a count, which is forgotten with it."""
 
@@ -127,8 +136,12 @@ def propose_keys(
 ) -> tuple[int, tuple[str, str]]:
     """Propose which of two files holds people, and the column of the key in each.
 
-    The file of people has no value of its key twice, and knows most keys of the other.
-    It is a proposal alone: it tells nothing, and the owner confirms it.
+    Both columns have the same name, or are named by the same word. The file of people
+    has hardly any value of its key twice, and knows most keys of the other. It is a
+    proposal alone: it tells nothing, and the owner confirms it.
+
+    Returns: the place of the file of people, and the name of both columns in the order
+    of the files; two empty names if no columns are named alike.
     """
     best: tuple[float, bool, int, tuple[str, str]] | None = None
     texts = [
@@ -138,10 +151,12 @@ def propose_keys(
     for place in (0, 1):
         people, events = texts[place], texts[1 - place]
         for key, values in people.items():
-            if values.empty or values.duplicated().mean() > 0.05:
+            if values.empty or values.duplicated().mean() > MAX_REPEATED_KEYS:
                 continue
             known = set(values)
             for other, named in events.items():
+                if not _are_named_alike(key, other):
+                    continue
                 asked = pd.Series(named.unique()[:MAX_VALUES_COMPARED], dtype=object)
                 found = float(asked.isin(known).mean()) if len(asked) else 0.0
                 names = (key, other) if place == 0 else (other, key)
@@ -150,15 +165,31 @@ def propose_keys(
                 each = (found + covered, key == other, -place, names)
                 if best is None or each[:3] > best[:3]:
                     best = each
-    if best is not None and best[0] > 0:
-        return -best[2], best[3]
-    common = [name for name in texts[0] if name in texts[1]]
-    names = (
-        (common[0], common[0])
-        if common
-        else (next(iter(texts[0])), next(iter(texts[1])))
-    )
-    return 0, names
+    if best is None:
+        return int(len(second) < len(first)), ("", "")
+    return -best[2], best[3]
+
+
+def _are_named_alike(first: str, second: str) -> bool:
+    """Return whether two columns have the same name, or share a word beside "id"."""
+    words = [{*strip_accents(name_words(name)).split()} for name in (first, second)]
+    return words[0] == words[1] or bool((words[0] & words[1]) - WORDS_OF_ANY_KEY)
+
+
+def share_of_known_keys(pair: LinkedDraft, keys: str) -> float:
+    """Return the share of keys of the events that are keys of people. Private.
+
+    Args:
+        keys: whether 007 and 7 are one key; a rule of `LinkRules`.
+    """
+    one = PrivacyUnit(max_rows=1)
+    try:
+        counts = count_linked(pair, rules_to_count(keys), one).content
+    except DpcoreError:  # such as that no event belongs to a person
+        return 0.0
+    known: int = counts.people_with_events
+    share: float = known / (known + counts.orphan_keys)
+    return share
 
 
 def _key_texts(column: pd.Series) -> pd.Series:

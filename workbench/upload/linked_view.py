@@ -20,7 +20,7 @@ from dpcore.schema.linked import (
 from workbench import session
 from workbench.language.budget import budget_words
 from workbench.language.messages import N_, _, name_and_text, ngettext, translate_table
-from workbench.language.wording import escape_markdown, list_names, loss_words
+from workbench.language.wording import escape_markdown, list_names, loss_words, percent
 from workbench.session.draft import FileDraft, LinkedDraft
 from workbench.store.people.personal import PersonalLedger
 from workbench.ui import reading_view, widgets
@@ -58,13 +58,8 @@ RULES = {
     ),
 }
 """Title of what may not fit, and the two public rules for it, by the name of the rule."""
-SAFE_ANSWERS = {
-    "orphans": LEAVE_OUT,
-    "without_key": LEAVE_OUT,
-    "repeated_people": LEAVE_OUT,
-    "keys": AS_WRITTEN,
-}
-"""Rules that one button chooses for what was not met."""
+ROW_RULES = ("orphans", "without_key", "repeated_people")
+"""Rules for rows, all of which one button answers by leaving the rows out."""
 
 
 def show(pair: LinkedDraft) -> None:
@@ -82,8 +77,18 @@ def show(pair: LinkedDraft) -> None:
     proposal = st.container()
     st.header(_("How the files belong together"))
     _ask_roles(pair)
-    unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
-    rules = _ask_rules(pair, unit)
+    unit = rules = None
+    problem = ""
+    if all(pair.keys):
+        unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
+        rules = _ask_rules(pair, unit)
+        if not _have_common_people(pair):
+            problem = _("By these keys, the files do not fit together: see below.")
+    else:
+        problem = _(
+            "Choose below which column names the person in each file: no columns of "
+            "both files have the same name and could be the key."
+        )
     st.header(_("What is publicly known"))
     schemas, open_tables = _ask_columns(pair, unit)
     at_last = st.container()
@@ -95,11 +100,16 @@ def show(pair: LinkedDraft) -> None:
             schema=_columns_of_both(pair),
             similar_table=pair.similar_table,
         )
-        budget = form.ask_budget(both, unit or PrivacyUnit(max_rows=1), at_last)
+        budget = form.ask_budget(
+            both,
+            unit or PrivacyUnit(max_rows=1),
+            at_last,
+            compared_file=pair.compared_file,
+        )
     with at_last:
         schema = _link(pair, schemas, rules)
     with proposal:
-        _show_proposal(pair, unit, schema, budget, open_tables)
+        _show_proposal(pair, unit, schema, budget, open_tables, problem)
     _say_other_ways()
 
 
@@ -156,24 +166,38 @@ def _ask_roles(pair: LinkedDraft) -> None:
     ):
         table = pair.tables[place]
         names = [str(name) for name in table.frame.columns]
-        pair.keys[place] = side.selectbox(
+        key = pair.keys[place]
+        chosen: str | None = side.selectbox(
             _("Column that names the person in {file}").format(
                 file=escape_markdown(table.name, max_length=60)
             ),
             names,
-            index=names.index(pair.keys[place]),
+            index=names.index(key) if key else None,
+            placeholder=_("Choose a column"),
             key=f"link-key-{table.dataset}-{pair.dataset}",
             persist_state="session",
         )
+        pair.keys[place] = chosen or ""
 
 
 def _rule_field(pair: LinkedDraft, rule: str) -> session.Widget[str]:
     return session.Widget(f"link-{rule}-{pair.dataset}")
 
 
+def _have_common_people(pair: LinkedDraft) -> bool:
+    """Return whether enough keys of the events are keys of people.
+
+    While it is not said how keys are compared, either way will do.
+    """
+    chosen = _rule_field(pair, "keys").current_value()
+    ways = [chosen] if chosen else [AS_WRITTEN, AS_NUMBERS]
+    shares = [linked.share_of_known_keys(pair, way) for way in ways]
+    return max(shares) >= linked.MIN_KNOWN_KEYS
+
+
 def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
     """Ask for a public rule for each kind of row that does not fit; None while one is
-    open, or nothing is linked.
+    open, or the files are not about the same people.
     """
     written = _rule_field(pair, "keys").current_value()
     one = PrivacyUnit(max_rows=1)
@@ -183,58 +207,41 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
         widgets.error_box(error)
         return None
     counts = joined.content
-    is_linked = True
     try:
         as_read = linked.rules_to_count(written or AS_WRITTEN)
         counts = linked.count_linked(pair, as_read, one).content
     except DpcoreError as error:
         # nothing is linked as the keys are written: they may be numbers
-        is_linked = written is None
-        if not is_linked:
+        if written is not None:
             widgets.error_box(error)
+    is_linked = _have_common_people(pair)
+    if not is_linked:
+        widgets.show_internal_badge()
+        st.error(
+            _(
+                "Fewer than {share} of the keys in {events} are keys in {people}: "
+                "these files do not seem to be about the same people. Check which "
+                "columns are the keys."
+            ).format(
+                share=percent(linked.MIN_KNOWN_KEYS),
+                people=escape_markdown(pair.people.name),
+                events=escape_markdown(pair.events.name),
+            ),
+            icon=":material/link_off:",
+        )
     met = {
-        "keys": _keys_met(joined.content),
         "orphans": _orphans_met(counts),
         "without_key": _missing_met(counts),
         "repeated_people": _repeated_met(counts),
     }
-    if any(met.values()):
-        with st.container(border=True):
-            st.markdown(f"**{_('Rows that do not fit')}**")
+    with st.container(border=True):
+        respelled = _keys_met(joined.content)
+        if respelled:
             widgets.show_internal_badge()
-            for rule, sentence in met.items():
-                if sentence:
-                    _ask_rule(pair, rule, sentence)
-    others = [rule for rule, sentence in met.items() if not sentence]
-    fields = {rule: _rule_field(pair, rule) for rule in RULES}
-    open_rules = [rule for rule in others if fields[rule].current_value() is None]
-    if open_rules:
-        with st.container(border=True):
-            st.markdown(
-                _(
-                    "**If other rows do not fit.** These files have none, but the "
-                    "rule is public and must not depend on them."
-                )
-            )
-            st.button(
-                _("Leave out what does not fit"),
-                on_click=_choose_safe_answers,
-                args=(pair, tuple(open_rules)),
-                key="link-safe",
-            )
-            st.caption(
-                "  \n".join(
-                    name_and_text(
-                        _(RULES[rule][0]), _(RULES[rule][1][SAFE_ANSWERS[rule]])
-                    )
-                    for rule in open_rules
-                )
-            )
-    if others:
-        with st.expander(_("If it happens: each rule by itself")):
-            for rule in others:
-                _ask_rule(pair, rule, _(RULES[rule][0]))
-    answers = {rule: field.current_value() for rule, field in fields.items()}
+        _ask_rule(pair, "keys", respelled or _(RULES["keys"][0]))
+    with st.container(border=True):
+        _ask_row_rules(pair, met)
+    answers = {rule: _rule_field(pair, rule).current_value() for rule in RULES}
     if not is_linked or any(answer is None for answer in answers.values()):
         return None
     rules = LinkRules(**{rule: str(answer) for rule, answer in answers.items()})
@@ -243,9 +250,49 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
     return rules
 
 
-def _choose_safe_answers(pair: LinkedDraft, rules: tuple[str, ...]) -> None:
+def _ask_row_rules(pair: LinkedDraft, met: dict[str, str]) -> None:
+    """Ask what happens to rows that do not fit.
+
+    Args:
+        met: what was met of each kind of row, in words; empty if nothing was.
+    """
+    st.markdown(
+        _(
+            "**Rows that do not fit.** Each rule is public, and must not depend on "
+            "whether these files have such rows."
+        )
+    )
+    if any(met.values()):
+        widgets.show_internal_badge()
+    for rule, sentence in met.items():
+        if sentence:
+            _ask_rule(pair, rule, sentence)
+    open_rules = [
+        rule for rule in ROW_RULES if _rule_field(pair, rule).current_value() is None
+    ]
+    if open_rules:
+        st.button(
+            _("Leave out what does not fit"),
+            on_click=_leave_rows_out,
+            args=(pair, tuple(open_rules)),
+            key="link-safe",
+        )
+        st.caption(
+            "  \n".join(
+                name_and_text(_(RULES[rule][0]), _(RULES[rule][1][LEAVE_OUT]))
+                for rule in open_rules
+            )
+        )
+    others = [rule for rule, sentence in met.items() if not sentence]
+    if others:
+        with st.expander(_("If it happens: each rule by itself")):
+            for rule in others:
+                _ask_rule(pair, rule, _(RULES[rule][0]))
+
+
+def _leave_rows_out(pair: LinkedDraft, rules: tuple[str, ...]) -> None:
     for rule in rules:
-        _rule_field(pair, rule).put(SAFE_ANSWERS[rule])
+        _rule_field(pair, rule).put(LEAVE_OUT)
 
 
 def _ask_rule(pair: LinkedDraft, rule: str, label: str) -> None:
@@ -341,8 +388,8 @@ def _ask_columns(
     Returns: the schema of people and of events, None while something is open; and the
     names of files with open questions.
     """
-    people_unit = PrivacyUnit(max_rows=1, id_column=pair.people_key)
-    event_unit = unit or PrivacyUnit(max_rows=1, id_column=pair.events_key)
+    people_unit = PrivacyUnit(max_rows=1, id_column=pair.people_key or None)
+    event_unit = unit or PrivacyUnit(max_rows=1, id_column=pair.events_key or None)
     tables = {"people": (pair.people, people_unit), "events": (pair.events, event_unit)}
     shown = widgets.choose(
         _("Columns of"),
@@ -458,8 +505,13 @@ def _show_proposal(
     schema: LinkedSchema | None,
     budget: AnyLoss | None,
     open_tables: list[str],
+    problem: str,
 ) -> None:
-    """Summarize both files, and offer to open them."""
+    """Summarize both files, and offer to open them.
+
+    Args:
+        problem: why they cannot be opened together, as a sentence; empty if they can.
+    """
     lines = []
     for title, table in ((_("People"), pair.people), (_("Events"), pair.events)):
         lines.append(
@@ -501,6 +553,9 @@ def _show_proposal(
             on_click=linked.unlink,
         )
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
+    if problem:
+        st.caption(problem)
+        return
     if unit is None:
         st.caption(_("Choose how many events of a person count."))
     if open_tables:

@@ -55,10 +55,12 @@ def _offer_next_steps(data_set: DataSet) -> None:
         )
     columns = data_set.declaration.schema.columns if data_set.declaration else ()
     release = "table" if len(columns) > MAX_COLUMNS_HISTOGRAM else "histogram"
-    if tab.linked is not None:
+    steps = ["audit", "anonymize", release]
+    if data_set.is_linked:
         release = session.LINKED_KIND
+        steps = [release]
     with st.container(horizontal=True):
-        for step in ("audit", "anonymize", release):
+        for step in steps:
             if st.button(
                 _(STEP_TITLES[step]),
                 key=f"step-{step}",

@@ -12,7 +12,13 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.composition import total_loss
-from dpcore.accounting.loss import ApproxDP, loss_fields, loss_from_fields
+from dpcore.accounting.loss import (
+    ApproxDP,
+    Loss,
+    PureDP,
+    loss_fields,
+    loss_from_fields,
+)
 from dpcore.errors import ParameterError, UsageError
 from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.release import Guarantee, Release, check_rows
@@ -75,11 +81,10 @@ class LinkedRelease:
     @property
     def guarantee(self) -> Guarantee:
         """What both releases promise together: their losses add up."""
-        losses = []
-        for release in (self.people, self.events):
-            loss = loss_from_fields(release.guarantee.loss)
-            assert not isinstance(loss, ApproxDP)  # shares of a loss have no delta
-            losses.append(loss)
+        losses = [
+            _parse_loss(release.guarantee.loss)
+            for release in (self.people, self.events)
+        ]
         of_people = self.people.guarantee
         of_events = self.events.guarantee
         return dataclasses.replace(
@@ -96,6 +101,27 @@ class LinkedRelease:
             reading_from_data=of_people.reading_from_data
             or of_events.reading_from_data,
         )
+
+    @property
+    def total_loss(self) -> Loss:
+        """The loss of both releases, and of the private searches for either.
+
+        A search that both views use counts once.
+        """
+        releases = (self.people, self.events)
+        stated = [release.guarantee.loss for release in releases]
+        searches = dict.fromkeys(
+            search
+            for release in releases
+            for search in release.guarantee.found.values()
+        )
+        rows = self.events.schema.unit.found
+        paid = [
+            *stated,
+            *(search.loss for search in searches),
+            *([{PureDP.name: rows}] if rows else []),
+        ]
+        return total_loss([_parse_loss(fields) for fields in paid])
 
     def sample(
         self, people: int | None = None, *, seed: int | None = None
@@ -208,6 +234,12 @@ class LinkedRelease:
             events=Release.from_dict(fields["events"]),
             order_by=fields["order_by"],
         )
+
+
+def _parse_loss(fields: Mapping[str, str]) -> Loss:
+    loss = loss_from_fields(fields)
+    assert not isinstance(loss, ApproxDP)  # shares of a loss have no delta
+    return loss
 
 
 def _merge_marks(

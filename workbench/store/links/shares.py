@@ -22,6 +22,7 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
+from dpcore.accounting.loss import ApproxDP, Loss, loss_fields, loss_from_fields
 from dpcore.errors import (
     DisclosureError,
     LimitError,
@@ -65,6 +66,8 @@ class LinkDraft:
             or "*@" and a domain; empty for anybody with the link.
         pictures: columns of the charts to show, in their order; None for all of them.
         earlier: a release to compare with.
+        pair_loss: of one half of a release of linked tables, the loss of both halves
+            together; None for others.
 
     Raises: ParameterError for a title, note or reader that cannot be.
     """
@@ -76,6 +79,7 @@ class LinkDraft:
     readers: tuple[str, ...] = ()
     pictures: tuple[Clique, ...] | None = None
     earlier: Release | None = None
+    pair_loss: Loss | None = None
 
     def __post_init__(self) -> None:
         for name, most in (("title", MAX_TITLE), ("note", MAX_NOTE)):
@@ -149,6 +153,20 @@ class SharedPage:
         shown = None if pictures is None else tuple(map(tuple, pictures))
         return Release.from_json(fields["release"]), before, shown
 
+    def pair_loss(self) -> Loss | None:
+        """Return the loss of both halves of a release of linked tables together.
+
+        None for a release that is no such half.
+        """
+        if not self.text.startswith(_SHOWN_PREFIX):
+            return None
+        stated = json.loads(self.text)["shown"].get("pair_loss")
+        if stated is None:
+            return None
+        loss = loss_from_fields(stated)
+        assert not isinstance(loss, ApproxDP)  # shares of a loss have no delta
+        return loss
+
     def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
         """Return an anonymized table, its guarantee, and what is not promised.
 
@@ -194,13 +212,15 @@ class Shares:
             raise _not_a_release_error(release)
         text = release.to_json()
         earlier = draft.earlier and draft.earlier.to_json()
-        if earlier is not None or draft.pictures is not None:
+        both = draft.pair_loss and loss_fields(draft.pair_loss)
+        if (earlier, draft.pictures, both) != (None, None, None):
             text = json.dumps(
                 {
                     "shown": {
                         "release": text,
                         "earlier": earlier,
                         "pictures": draft.pictures,
+                        **({} if both is None else {"pair_loss": both}),
                     }
                 }
             )

@@ -65,6 +65,24 @@ class SimilarTable:
             how=how,
         )
 
+    def warning_of_file(self, file: str, name: str) -> Text:
+        """Return the warning for two linked files of which one is like this table.
+
+        It has no number of rows, because the other file was not compared.
+
+        Args:
+            file: the name of the file that was compared, for the page.
+            name: of the other table, for the page.
+        """
+        return Text(
+            "{file} looks like a file of {name}, opened on {day}. Only this file was "
+            "compared. That data set has its own budget. If both data sets are about "
+            "the same people, their privacy loss is the sum of both budgets.",
+            file=file,
+            name=name,
+            day=self.day,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class _StoredSketch:
