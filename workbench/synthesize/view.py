@@ -136,8 +136,10 @@ def show(data_set: DataSet, request_id: str) -> None:
         limits = attacker_words(attacker_limits(release))
         for sentence in (first, limits, *others):
             st.markdown(f"- {sentence}")
-        if (both := releases.loss_of_pair(data_set, request_id)) is not None:
-            st.warning(other_half_words(both), icon=":material/account_tree:")
+        with widgets.catch_and_show_errors():
+            both = releases.loss_of_pair(data_set, request_id)
+            if both is not None:
+                st.warning(other_half_words(both), icon=":material/account_tree:")
     _show_expert_tools(data_set, release, drawn)
     with files:
         _offer_files(data_set, release, drawn)
