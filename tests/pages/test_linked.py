@@ -442,6 +442,25 @@ def test_the_same_files_find_their_account(
     assert other.at.title[0].value == "People and their events"
 
 
+def test_keys_of_other_names_are_found_again(
+    app: Tab, new_tab: Callable[[], Tab]
+) -> None:
+    """Whoever chose the keys by hand could not come back to the account."""
+    people = patients()
+    events = stays(people).rename(columns={"patient": "who"})
+    bring(app, people, events)
+    app.set("selectbox", "Column that names the person in patients", "patient")
+    app.set("selectbox", "Column that names the person in stays", "who")
+    answer(say_cap(app, 3)).press("Open the data set")
+    dataset = app.curator.account.dataset
+    again = bring(new_tab(), events, people)
+    assert again.errors == ""
+    assert again.session.linked_draft is None
+    assert again.curator.account.dataset == dataset
+    assert again.session.linked is not None
+    assert again.session.linked.linked.events_key == "who"
+
+
 def test_what_one_file_spent_before_is_said(app: Tab) -> None:
     """The budget of a file that was opened alone would be spent a second time, and
     nobody be told.

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.accounting.loss import Loss
 from dpcore.errors import DpcoreError
 from dpcore.release import MAX_UNCERTAIN_ROWS, Release
 from dpcore.synthesis import (
@@ -136,11 +137,14 @@ def show(data_set: DataSet, request_id: str) -> None:
         limits = attacker_words(attacker_limits(release))
         for sentence in (first, limits, *others):
             st.markdown(f"- {sentence}")
-        if (both := releases.loss_of_pair(data_set, request_id)) is not None:
+        both: Loss | None = None
+        with widgets.catch_and_show_errors():
+            both = releases.loss_of_pair(data_set, request_id)
+        if both is not None:
             st.warning(other_half_words(both), icon=":material/account_tree:")
     _show_expert_tools(data_set, release, drawn)
     with files:
-        _offer_files(data_set, release, drawn)
+        _offer_files(data_set, release, drawn, both)
 
 
 _DrawnRows = tuple[Release, int, int, tuple[Any, ...]]
@@ -159,8 +163,14 @@ def _show_expert_tools(
         pooling_view.show(name, release)
 
 
-def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) -> None:
-    """Offer the files of a release: to read, as tables, and for programs."""
+def _offer_files(
+    data_set: DataSet, release: Release, drawn: _DrawnRows | None, both: Loss | None
+) -> None:
+    """Offer the files of a release: to read, as tables, and for programs.
+
+    Args:
+        both: of one half of a release of linked tables, the loss of both halves.
+    """
     st.caption(_("All of this may be published. Nothing is charged."))
     name = public_name(data_set.lines())
 
@@ -180,9 +190,7 @@ def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) 
     report = _("Download as one HTML file")
     offer(
         report,
-        lambda: of_release.stand_alone_page(
-            release, releases.loss_of_pair(data_set, release.request_id)
-        ),
+        lambda: of_release.stand_alone_page(release, both),
         "report",
         "html",
         "description",
@@ -190,9 +198,7 @@ def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) 
     if is_explorable(release):
         offer(
             _("Interactive page (an HTML file that cannot be revoked)"),
-            lambda: of_release.interactive_file(
-                release, releases.loss_of_pair(data_set, release.request_id)
-            ),
+            lambda: of_release.interactive_file(release, both),
             "explore",
             "html",
             "filter_alt",

@@ -95,7 +95,10 @@ def load_pair(data_set: DataSet, request_id: str) -> LinkedRelease:
 
 
 def loss_of_pair(data_set: DataSet, request_id: str) -> Loss | None:
-    """Return the loss of both halves if this is the id of one half; None for others."""
+    """Return the loss of both halves if this is the id of one half; None for others.
+
+    Raises: as `load_pair`.
+    """
     stem, view = split_view(request_id)
     if not view or not is_pair(data_set, stem):
         return None

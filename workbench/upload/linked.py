@@ -395,6 +395,8 @@ def _reopen(pair: LinkedDraft) -> bool:
     schema = declared.linked.schema
     if not _holds(pair.people.frame, schema.people, schema.people_key):
         pair.people_place = 1 - pair.people_place
+    pair.keys[pair.people_place] = schema.people_key
+    pair.keys[1 - pair.people_place] = schema.events_key
     budget = loss_from_fields(data_set.account.promise)
     curator = _open(pair, schema, budget, ledger, data_set.name)
     counted = count_linked(pair, schema.rules, curator.linked.events.unit)
