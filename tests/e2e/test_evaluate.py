@@ -67,7 +67,7 @@ def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
     person.go("Evaluate")
     # the answer and all six figures
     for text in ("Fit for", "Worst column", "Disclosure"):
-        place = person.sees(text, 60).page.get_by_text(text).first.bounding_box()
+        place = person.sees(text).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
     person.sees("internal: based on the original, do not publish")
     before = person.server.lines()

@@ -125,9 +125,9 @@ def show(draft: Draft) -> None:
         else ""
     )
     rows = _ask_rows(draft) if is_shared else None
+    proposal = st.container()
     if is_shared:
         _offer_second_file(draft)
-    proposal = st.container()
     questions = st.container()
     at_last = st.container()
     if isinstance(draft, FileDraft) and draft.read_result is not None:
