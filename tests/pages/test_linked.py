@@ -130,13 +130,14 @@ def test_nothing_is_asked_of_who_has_one_file(app: Tab) -> None:
     app.go("upload").upload(as_csv(patients()), "patients.csv")
     assert app.session.linked_draft is None
     assert "How the files belong together" not in app.text
-    # in sight, before the button that opens one file
+    # in sight, below the button for one file, which a phone shows first
     words = "**The same people have rows in a second file?**"
     order = [
         str(getattr(each, "label", "") or getattr(each, "value", ""))
         for each in app.at.main
     ]
-    assert order.index(words) < order.index("See what you would get")
+    assert order.index("See what you would get") < order.index(words)
+    assert order.index(words) < order.index("1 · Who is protected?")
     assert not [each for each in app.at.expander if "second file" in each.label]
     app.press("Open another table").press("Open this sample: Census")
     app.go("upload")
