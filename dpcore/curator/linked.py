@@ -283,7 +283,7 @@ class LinkedCurator:
                     remedy="name the combinations that are impossible instead",
                 )
         spend = self.people.rule.convert(loss)
-        # whole units of the ledger, so that both charges together are that of `loss`
+        # whole units of the ledger: both charges add up to that of `loss`
         share = share_of_people(self.linked.events.unit.max_rows)
         units = int(spend.amount * UNIT * share)
         of_people = spend.share(Fraction(units, UNIT) / spend.amount)
@@ -314,7 +314,8 @@ class LinkedCurator:
         ):
             stored = request_id or curator.stored_request(*plan)
             if stored not in committed:
-                curator.rehearse(*plan)
+                if curator is self.events:  # `run` rehearses the people, who are first
+                    curator.rehearse(*plan)
                 units += rule.to_units(plan[1])
         remaining = self.balance().remaining_units
         if units > remaining:

@@ -213,7 +213,7 @@ def link_rows(
     people_frame[linked.people_key] = [*names, *added]
     places = {name: place for place, name in enumerate([*names, *added])}
     events_frame = events.loc[is_kept].reset_index(drop=True)
-    events_frame = events_frame[_needed(linked.events)].copy(deep=False)
+    events_frame = events_frame[_list_needed_columns(linked.events)].copy(deep=False)
     events_frame[linked.events_key] = keys
     for frame in (people_frame, events_frame):
         frame.attrs = {
@@ -237,7 +237,7 @@ def link_rows(
         events_without_key=int((~has_key).sum()),
         repeated_people=len(repeated),
         events_of_left_out=int((has_key & ~is_orphan & ~is_known).sum()),
-        respelled_keys=_count_respelled(
+        respelled_keys=_count_respelled_keys(
             pd.concat([of_people, of_events], ignore_index=True),
             pd.concat([people_texts, event_texts], ignore_index=True),
         ),
@@ -330,7 +330,7 @@ def _own_key(kind: str, place: np.int64) -> str:
     return f"\x00{kind}{place}"
 
 
-def _needed(schema: Schema) -> list[str]:
+def _list_needed_columns(schema: Schema) -> list[str]:
     """Return the columns of a table that its view reads, the key first."""
     names = schema.source_columns(schema.domain.names)
     return list(dict.fromkeys([schema.unit.id_column or "", *names]))
@@ -344,7 +344,7 @@ def _with_empty_people(
     If the rules may add such people, all columns hold Python objects, whether any was
     added or not: else one of them would turn whole numbers of all others into floats.
     """
-    frame = people[_needed(linked.people)]
+    frame = people[_list_needed_columns(linked.people)]
     if not linked.rules.adds_people:
         return frame.iloc[taken].reset_index(drop=True)
     columns = {
@@ -373,7 +373,7 @@ def _number_events(
     return numbers
 
 
-def _count_respelled(compared: pd.Series, written: pd.Series) -> int:
+def _count_respelled_keys(compared: pd.Series, written: pd.Series) -> int:
     """Count the keys that are written in several ways."""
     texts = pd.DataFrame({"compared": compared, "written": written}).drop_duplicates()
     return int((texts.groupby("compared").size() > 1).sum())

@@ -174,7 +174,7 @@ class LinkedSchema:
         }
 
     def facts_of_view(self, view: str) -> dict[str, object]:
-        """Return what decides which rows a view has, for its lines in the ledger.
+        """Return the facts behind the rows of a view, for its lines in the ledger.
 
         Args:
             view: "people" or "events".
@@ -281,7 +281,7 @@ class LinkedSchema:
             )
 
     def _check_names(self) -> None:
-        """Refuse a column that both tables have, or that a view adds."""
+        """Refuse a name that a view would have twice."""
         of_people = _names_of(self.people)
         of_events = _names_of(self.events)
         keys = {self.people_key, self.events_key}

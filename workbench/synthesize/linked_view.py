@@ -25,6 +25,7 @@ from workbench.language.wording import (
 )
 from workbench.store.policy import read_policy
 from workbench.synthesize.charts import expected_errors
+from workbench.synthesize.pay_view import press_release
 from workbench.synthesize.preview import approximate_rows
 from workbench.synthesize.preview_view import DROWNED_ERROR, MAX_TABLES_SHOWN
 from workbench.ui import epsilon_view, releases, widgets
@@ -161,22 +162,8 @@ def _offer(linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]) ->
     charge = sum(quote.charge for quote in quotes)
     left = quotes[0].balance.remaining_units
     stored = _stored(linked, quotes)
-    label = _("Draw again for {cost}") if stored else _("Release for {cost}")
-    with st.container(horizontal=True):
-        if stored:
-            st.button(
-                _("Show the stored release, free"),
-                type="primary",
-                on_click=session.session().runs.show,
-                args=(stored,),
-            )
-        if st.button(
-            label.format(cost=amount_words(charge, account)),
-            type="secondary" if stored else "primary",
-            disabled=charge > left,
-            key="release",
-        ):
-            _confirm(linked, loss, quotes)
+    if press_release(amount_words(charge, account), stored, disabled=charge > left):
+        _confirm(linked, loss, quotes)
     if left <= 0:
         st.caption(
             _("The budget is spent. Everything released so far stays free to use.")

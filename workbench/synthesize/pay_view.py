@@ -43,27 +43,15 @@ def offer(preview: Preview) -> None:
     stored = curator.stored_request(
         preview.recipe, preview.loss, part=preview.part or None
     )
-    label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     report = (
         charged.bought_verdict(curator, curator.release(stored)) if stored else None
     )
     judged = None if report is None else verdict.judge_release(report)
     is_unfit = judged is not None and judged.level == "poor"
-    with st.container(horizontal=True):
-        if stored:
-            st.button(
-                _("Show the stored release, free"),
-                type="primary",
-                on_click=session.session().runs.show,
-                args=(stored,),
-            )
-        if st.button(
-            label.format(cost=cost_words(quote, account)),
-            type="secondary" if stored else "primary",
-            disabled=is_unfit or not quote.is_affordable,
-            key="release",
-        ):
-            _confirm(preview)
+    if press_release(
+        cost_words(quote, account), stored, disabled=is_unfit or not quote.is_affordable
+    ):
+        _confirm(preview)
     if judged is not None and is_unfit:
         ways = _(
             "Release it again with a larger share of the budget, or with fewer columns."
@@ -92,6 +80,31 @@ def offer(preview: Preview) -> None:
 def cost_words(quote: Quote, account: Account) -> str:
     """Write the cost of a release, so that it adds up with what was spent before."""
     return amount_words(quote.charge, account, before=quote.charged_before)
+
+
+def press_release(cost: str, stored: str | None, *, disabled: bool) -> bool:
+    """Show the button that releases, and return whether it was pressed.
+
+    Args:
+        cost: in words.
+        stored: request id of an earlier release of the same, which is shown for free.
+        disabled: whether it cannot be released now.
+    """
+    label = _("Draw again for {cost}") if stored else _("Release for {cost}")
+    with st.container(horizontal=True):
+        if stored:
+            st.button(
+                _("Show the stored release, free"),
+                type="primary",
+                on_click=session.session().runs.show,
+                args=(stored,),
+            )
+        return st.button(
+            label.format(cost=cost),
+            type="secondary" if stored else "primary",
+            disabled=disabled,
+            key="release",
+        )
 
 
 def _leading_errors(preview: Preview) -> list[str]:

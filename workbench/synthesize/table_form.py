@@ -405,7 +405,7 @@ def fact_words(curator: Curator, fact: Fact) -> str:
         return f"{fact.column} → {fact.target}"
     sides = [
         f"{name} = "
-        + " | ".join(cell_labels(curator.schema.column(name))[cell] for cell in cells)
+        + " | ".join(map(cell_labels(curator.schema.column(name)).__getitem__, cells))
         for name, cells in zip(fact.columns, fact.cells, strict=True)
     ]
     return name_and_text(_("never"), join(sides))
