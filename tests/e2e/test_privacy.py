@@ -20,8 +20,8 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
     quoted = [name.replace('"', '""') for name in (*HOSTILE, PERSON)]
     header = ",".join(f'"{name}"' for name in quoted)
     rows = "\n".join(
-        f'{i % 9},"{quoted[i % 3]}",{i % 5},"{quoted[i % 3]} p{i % 60}"'
-        for i in range(240)
+        f'{i % 9},"{quoted[i % 3]}",{i % 5},"{quoted[i % 3]} p{i % 1_000}"'
+        for i in range(4_000)  # so many that noise never leaves none
     )
     person = visitor().upload(
         f"{header}\n{rows}".encode(), "![x](http://127.0.0.1:9/file).csv"
