@@ -6,13 +6,14 @@ import gc
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests import needs
+from tests.same_noise import SAME_NOISE
 
 settings.register_profile("full", deadline=None)  # a busy machine is no failure
 settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
@@ -20,7 +21,8 @@ settings.load_profile("quick")
 
 SKIPPED = "workbench/skipped"
 """Where pytest's cache keeps which tests the last run skipped."""
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+TESTS = Path(__file__).resolve().parent
+SHARED = TESTS.parents[1] / "shared"
 
 
 def _together(item: pytest.Item) -> str:
@@ -141,6 +143,13 @@ def pytest_terminal_summary(
                 "proofs"
             ),
         )
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Before any fixture of the test draws noise."""
+    SAME_NOISE.begin(item.path.relative_to(TESTS))
+    return (yield)
 
 
 def pytest_collection_finish() -> None:
