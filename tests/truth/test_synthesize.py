@@ -174,19 +174,41 @@ def best_mean(errors: list[Any]) -> Any:
     return np.average(errors, axis=0, weights=[1 / each.var() for each in errors])
 
 
+def as_numbers(shown: Any) -> np.ndarray:
+    """One number, or several, as a page writes them."""
+    return np.array(
+        [
+            float(str(each).replace(",", ""))
+            for each in np.atleast_1d(np.array(shown, object))
+        ]
+    )
+
+
 def near(*lists: Any) -> Fact:
     """Each number is, to three digits, that of one of the lists, which a chart and its
     table show.
     """
 
     def holds(shown: Any) -> bool:
-        cells = [
-            float(str(each).replace(",", ""))
-            for each in np.atleast_1d(np.array(shown, object))
-        ]
+        cells = as_numbers(shown)
         return any(
             len(cells) == len(each) and np.allclose(cells, each, rtol=6e-3, atol=1e-9)
             for each in lists
+        )
+
+    return holds
+
+
+def between(*lists: tuple[Any, Any]) -> Fact:
+    """Each number lies, to three digits, between those of one of the pairs of lists."""
+
+    def holds(shown: Any) -> bool:
+        cells = as_numbers(shown)
+        return any(
+            len(cells) == len(one)
+            and (cells >= np.minimum(one, other) * (1 - 6e-3) - 1e-9).all()
+            and (cells <= np.maximum(one, other) * (1 + 6e-3) + 1e-9).all()
+            for one, other in lists
         )
 
     return holds
@@ -651,7 +673,7 @@ def of_picture(walk: Walk, here: str, clique: tuple[str, ...]) -> dict[str, Any]
 def of_columns(walk: Walk, here: str) -> dict[str, Any]:
     """Pictures of single columns: what the release answers about each of their bars.
 
-    The interval of a bar of several cells may be the sum of theirs, which is wider.
+    The interval of a bar of several cells may be wider, at most the sum of theirs.
     """
     told: dict[str, list[pd.DataFrame]] = {}
     bars: dict[str, list[str]] = {}
@@ -675,15 +697,12 @@ def of_columns(walk: Walk, here: str) -> dict[str, Any]:
         for end in ("rows", "low", "high")
     }
     facts: dict[str, Any] = {
-        f"{here} > {end}": near(
-            *itertools.chain(*columns),
-            *map(np.concatenate, itertools.product(*columns)),
+        f"{here} > {end}": between(
+            *columns, tuple(map(np.concatenate, zip(*columns, strict=True)))
         )
         for end, columns in ends.items()
     }
-    facts[f"{here} > rows (noisy)"] = near(
-        *itertools.chain(*ends["rows"], *ends["low"])
-    )
+    facts[f"{here} > rows (noisy)"] = between(*ends["rows"], *ends["low"])
     cells = [label for each in bars.values() for label in each]
     facts[f"{here} > cell"] = lambda shown: [*map(str, shown)] == cells
     for name, each in bars.items():
