@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.ports import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 NGINX = (
     os.environ.get("NGINX") or shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
@@ -48,9 +50,7 @@ def proxy(
 ) -> Iterator[str]:
     """nginx before these servers, until the block ends; host and port of it."""
     assert NGINX
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        own = f"127.0.0.1:{free.getsockname()[1]}"
+    own = f"127.0.0.1:{free_port()}"
     file = folder / "nginx.conf"
     file.write_text(
         configuration(folder, own, servers, path=path, tls=tls), encoding="utf-8"

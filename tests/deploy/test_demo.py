@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from dpcore.errors import ParameterError
+from tests.ports import free_port
 from tests.workbench.server.web.client import (
     ROOT,
     Visitor,
-    free_port,
     get,
     serving,
     wait_for,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -28,6 +27,8 @@ from playwright.sync_api import (
 from playwright.sync_api import (
     TimeoutError as NotInTime,
 )
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
@@ -107,14 +108,6 @@ class Server:
             return database.execute("SELECT count(*) FROM ledger_releases").fetchone()[
                 0
             ]
-
-
-def free_port() -> int:
-    """A port of this computer that nobody uses."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
 
 
 @contextmanager

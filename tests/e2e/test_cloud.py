@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.deploy.certificate import write_certificate
-from tests.e2e.browser import CHROMIUM, Person, free_port, serving
+from tests.e2e.browser import CHROMIUM, Person, serving
 from tests.e2e.cloud import NAME, OTHER, UNDER, Host, hosting
+from tests.ports import free_port
 
 TYPED = re.compile(r'^(\w+) = "([^"]+)"$', re.MULTILINE)
 OPTIONS = {"ignore_https_errors": True, "viewport": {"width": 1280, "height": 1100}}

@@ -8,8 +8,9 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-from tests.e2e.browser import Person, free_port, serving
+from tests.e2e.browser import Person, serving
 from tests.e2e.test_flows import choose_something_slow, count, open_for_release, until
+from tests.ports import free_port
 
 
 def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(

@@ -21,9 +21,9 @@ from tests.e2e.browser import (
     Person,
     Server,
     browser_of_somebody,
-    free_port,
     serving,
 )
+from tests.ports import free_port
 from tests.workbench.server.web.client import Visitor, get
 
 pytest.importorskip("authlib")

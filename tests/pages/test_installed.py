@@ -19,9 +19,10 @@ import pytest
 
 from tests.pages.tab import Tab
 from tests.pages.test_plan import planned
+from tests.ports import free_port
 from tests.truth.reports import downloads
 from tests.wheel import build_wheel, environment_of, install_wheel
-from tests.workbench.server.web.client import Visitor, free_port, wait_for
+from tests.workbench.server.web.client import Visitor, wait_for
 from workbench import __main__ as commands
 from workbench.learn.lessons import LESSONS
 

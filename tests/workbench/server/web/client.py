@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import http.client
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import connect
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[4]
 _ENDS = (
@@ -46,14 +47,6 @@ class Server:
     def said(self) -> str:
         """The log so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
-
-
-def free_port() -> int:
-    """A port of this computer that nobody uses."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
 
 
 @contextmanager

@@ -5,7 +5,6 @@ this computer.
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 import urllib.parse
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from starlette.requests import HTTPConnection
 from streamlit.auth_util import encode_provider_token
 from streamlit.web.server.starlette.starlette_auth_routes import create_auth_routes
 
+from tests.ports import free_port
 from workbench.server.web import who
 from workbench.server.web.guard import Guard
 from workbench.server.web.signing import SignInRedirect
@@ -40,9 +40,7 @@ ADA = "ada@example.org"
 @pytest.fixture(scope="module")
 def provider() -> Iterator[str]:
     """An OpenID provider that takes everybody's word."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with mock.run_server_in_thread(port):
         yield f"http://localhost:{port}"
 
