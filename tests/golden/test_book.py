@@ -197,7 +197,8 @@ def test_marital_status_from_pairs(adult: pd.DataFrame) -> None:
     assert curator.balance().spent == 2 * 10**12  # the book never states the 2
     assert abs(len(table) - 32_561) <= 14
     found = table["marital-status"].value_counts().reindex(MARITAL).fillna(0).to_numpy()
-    allowed = 4 * np.array([62, 5, 90, 20, 85, 32, 31]) + 0.5 * 100
+    # noise of a hundred cells, where it is positive alone: at most 92 once in a million
+    allowed = 4 * np.array([62, 5, 90, 20, 85, 32, 31]) + 92
     assert (np.abs(found - true) <= allowed).all()
 
 
