@@ -27,9 +27,9 @@ from dpcore.local import _bits
 from dpcore.mechanisms import _noise, max_norm, measurer
 from tests.statistical import laws
 
-OWN_NOISE = {"contracts", "e2e", "golden", "local", "mechanisms", "statistical"}
-"""Folders whose tests draw OpenDP's noise, new at every run; servers of walks are other
-processes.
+OWN_NOISE = {"contracts", "golden", "local", "mechanisms", "statistical"}
+"""Folders whose tests draw OpenDP's noise, new at every run; so do servers of walks,
+which are other processes.
 """
 _LARGEST_TABLE = 10_000
 """Rows of noise within which the law of the discrete Gaussian is added up; beyond,
