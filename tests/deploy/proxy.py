@@ -64,12 +64,13 @@ def proxy(
         yield own
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(120)
 
 
 def _wait(host: str) -> None:
     name, _, port = host.partition(":")
-    for _ in range(200):
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
         try:
             socket.create_connection((name, int(port)), timeout=1).close()
             return

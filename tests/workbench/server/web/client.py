@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from websockets.sync.client import connect
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[4]
+PATIENCE = 180
+"""Seconds in which a busy machine does anything of what is waited for here."""
 _ENDS = (
     ForwardMsg.FINISHED_SUCCESSFULLY,
     ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
@@ -86,12 +88,12 @@ def serving(script: str = "app.py", **settings: str) -> Iterator[Server]:
             yield server
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE)
 
 
 def wait_for(host: str, base: str = "") -> None:
     """Until the server answers."""
-    end = time.monotonic() + 180  # on a busy machine to start takes a minute
+    end = time.monotonic() + PATIENCE  # on a busy machine to start takes a minute
     while time.monotonic() < end:
         try:
             if get(host, f"{base}/_stcore/health")[0] == 200:
@@ -99,6 +101,16 @@ def wait_for(host: str, base: str = "") -> None:
         except OSError:
             time.sleep(0.1)
     raise TimeoutError(f"no answer from {host}")
+
+
+def wait_until(
+    holds: Callable[[], object], what: str, seconds: float = PATIENCE
+) -> None:
+    """Wait until something holds; look often, as it may hold for a short time only."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"it did not come to that: {what}"
+        time.sleep(0.02)
 
 
 def get(
@@ -113,7 +125,7 @@ def get(
 
     Underscores in header names become dashes.
     """
-    connection = http.client.HTTPConnection(*host.split(":"), timeout=60)
+    connection = http.client.HTTPConnection(*host.split(":"), timeout=PATIENCE)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body=body, headers=named)
     answer = connection.getresponse()
@@ -164,7 +176,7 @@ class Visitor:
             subprotocols=protocols,
             additional_headers=sent,
             max_size=None,
-            open_timeout=30,
+            open_timeout=PATIENCE,
             proxy=None,
             legacy=True,
         )
@@ -182,7 +194,9 @@ class Visitor:
     def send(self, message: BackMsg) -> None:
         self.socket.send(message.SerializeToString())
 
-    def run(self, *triggers: str, seconds: float = 60, fragment: str = "") -> Visitor:
+    def run(
+        self, *triggers: str, seconds: float = PATIENCE, fragment: str = ""
+    ) -> Visitor:
         """Run the page once, with these buttons pressed, and take all that it sends.
 
         Args:
@@ -202,7 +216,7 @@ class Visitor:
         self.send(message)
         return self.settle(seconds)
 
-    def settle(self, seconds: float = 60) -> Visitor:
+    def settle(self, seconds: float = PATIENCE) -> Visitor:
         """Take messages until the script has ended."""
         self.received = []
         end = time.monotonic() + seconds
@@ -224,7 +238,7 @@ class Visitor:
             if kind == "script_finished" and message.script_finished in _ENDS:
                 return self
 
-    def again(self, seconds: float = 60) -> Visitor:
+    def again(self, seconds: float = PATIENCE) -> Visitor:
         """Run the part that the last run wants to be run again after a time; the page,
         if there is none.
         """
@@ -247,7 +261,9 @@ class Visitor:
         )
         return [getattr(each, kind) for each in news if each.WhichOneof("type") == kind]
 
-    def press(self, label: str, *, number: int = 0, seconds: float = 60) -> Visitor:
+    def press(
+        self, label: str, *, number: int = 0, seconds: float = PATIENCE
+    ) -> Visitor:
         """Press a button of the last run."""
         found = [
             each for each in self.elements("button") if each.label.startswith(label)
@@ -276,7 +292,7 @@ class Visitor:
         message.file_urls_request.file_names.append(name)
         self.send(message)
         while True:
-            answer = ForwardMsg.FromString(self.socket.recv(timeout=30))
+            answer = ForwardMsg.FromString(self.socket.recv(timeout=PATIENCE))
             if answer.WhichOneof("type") == "file_urls_response":
                 urls = answer.file_urls_response.file_urls[0]
                 break
@@ -289,7 +305,7 @@ class Visitor:
         info.file_urls.CopyFrom(urls)
         self.states[widget] = state
         if settle:
-            self.run(seconds=120)
+            self.run()
             self.states.pop(widget)
         return status
 
@@ -310,7 +326,7 @@ class Visitor:
         )
         self.send(message)
         while True:
-            answer = ForwardMsg.FromString(self.socket.recv(timeout=60))
+            answer = ForwardMsg.FromString(self.socket.recv(timeout=PATIENCE))
             if answer.WhichOneof("type") == "backend_operation_response":
                 return answer.backend_operation_response.deferred_file.url
 

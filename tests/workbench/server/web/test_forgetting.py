@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workbench.server.web.client import Server, Visitor, serving
+from tests.workbench.server.web.client import Server, Visitor, serving, wait_until
 from tests.workbench.server.web.memory import canaries, readable
 
 
@@ -34,6 +34,9 @@ def test_small_objects_are_handed_out_by_the_c_library(server: Server) -> None:
     settings = Path(f"/proc/{server.process.pid}/environ").read_bytes().split(b"\0")
     assert b"PYTHONMALLOC=malloc" in settings
     # without the setting it starts itself anew, once
+    wait_until(
+        lambda: server.said().count("You can now view") >= 2, "it has started anew"
+    )
     assert server.said().count("You can now view") == 2
 
 
@@ -66,7 +69,7 @@ def _left(
     *,
     at_most: int,
     ended: int,
-    seconds: float = 60,
+    seconds: float = 300,
 ) -> int:
     """How many values can be read once no more than `at_most` can, or the time is over.
 

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.workbench.server.web.client import ROOT, Server, Visitor, get, serving
+from tests.workbench.server.web.client import (
+    PATIENCE,
+    ROOT,
+    Server,
+    Visitor,
+    get,
+    serving,
+)
 
 PUBLIC = "bench.streamlit.app"
 FRAMED = {"Sec_Fetch_Dest": "iframe"}
@@ -156,7 +163,7 @@ def _ends(*options: str, **settings: str) -> str:
         env={**environment, **settings},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert ended.returncode != 0

@@ -7,8 +7,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,20 +19,13 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from tests.needs import need_spark
-from tests.workbench.server.web.client import Server, Visitor, serving
+from tests.workbench.server.web.client import Server, Visitor, serving, wait_until
 
 pytestmark = pytest.mark.proof
-WAIT = 120
+WAIT = 600
+"""Seconds in which a slow machine passes over the source, or writes it."""
 WRITE = "Write a table of any size"
 ROWS = 4_000_000
-
-
-def until(true: Callable[[], object]) -> None:
-    """Wait for it, and look often: what is to be hit may be short."""
-    end = time.monotonic() + WAIT
-    while not true():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.02)
 
 
 def states(folder: Path) -> list[str]:
@@ -92,7 +84,10 @@ def to_be_killed(folder: Path, **settings: str) -> Iterator[Server]:
         family = descendants(server.process.pid)
         os.kill(server.process.pid, signal.SIGKILL)
         server.process.wait()
-        until(lambda: not any(Path(f"/proc/{each}/stat").exists() for each in family))
+        wait_until(
+            lambda: not any(Path(f"/proc/{each}/stat").exists() for each in family),
+            "all of its processes are gone",
+        )
 
 
 @pytest.mark.parametrize("kind", ["parquet", "spark"])
@@ -120,9 +115,12 @@ def test_a_server_that_is_killed_in_a_pass_over_a_source(
         writing = opened(server).go("anonymize")
         paying = opened(server).go("synthesize").press("Release for", seconds=WAIT)
         _begin(writing, WRITE)
-        until(lambda: [*out.glob(".*.unfinished")])
+        wait_until(lambda: [*out.glob(".*.unfinished")], "it writes", WAIT)
         _begin(paying, "Pay and release")
-        until(lambda: states(tmp_path / "var") == ["reserved", "0 stored"])
+        wait_until(
+            lambda: states(tmp_path / "var") == ["reserved", "0 stored"],
+            "it is reserved",
+        )
     assert not [each for each in out.iterdir() if not each.name.startswith(".")]
     # however long the machine takes to start a server
     lease(tmp_path / "var", "renewed + 1000000")
@@ -131,7 +129,7 @@ def test_a_server_that_is_killed_in_a_pass_over_a_source(
         assert "In progress: Histogram" in words(visitor)
         assert "reserved 16.67" in visitor.text()
         lease(tmp_path / "var", "0")  # a minute later
-        until(lambda: "failed" in states(tmp_path / "var"))
+        wait_until(lambda: "failed" in states(tmp_path / "var"), "it has failed")
         assert "In progress: Histogram" not in words(visitor.run())
         assert "spent 16.67" in visitor.text()
         assert states(tmp_path / "var") == ["reserved", "failed", "0 stored"]

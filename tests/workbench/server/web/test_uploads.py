@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tests.workbench.server.web.client import Visitor, serving
+from tests.workbench.server.web.client import Visitor, serving, wait_until
 from tests.workbench.server.web.test_who import cookie
 from workbench.server.web import tabs
 
@@ -30,8 +29,16 @@ MB = 2**20
 def _signed_in(host: str, address: str) -> Visitor:
     """A browser with the cookie that Streamlit gives a person of this address."""
     fresh = Visitor(host)
+    fresh.close()
     signed = cookie(email=address, origin=f"http://{host}", email_verified=True)
     return Visitor(host, visit=False, cookie=f"{fresh.cookie}; {signed}").run()
+
+
+def _is_let_in(host: str) -> bool:
+    """Whether the server knows the steward by now."""
+    ada = _signed_in(host, "ada@example.org")
+    ada.close()
+    return "Sign in to go on" not in ada.text()
 
 
 @pytest.mark.proof
@@ -43,7 +50,8 @@ def test_files_are_taken_from_stewards_alone(tmp_path: Path) -> None:
     secrets.write_text(SECRETS)
     with serving(STREAMLIT_SECRETS_FILES=str(secrets)) as server:
         secrets.write_text(SECRETS.format(host=server.host))
-        time.sleep(3)  # Streamlit looks at the file again and again
+        # Streamlit looks at the file again and again
+        wait_until(lambda: _is_let_in(server.host), "the settings are read")
         for visitor, status in (
             (Visitor(server.host).run(), 403),
             (_signed_in(server.host, "eve@example.org"), 403),
