@@ -6,6 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 
 from tests.needs import need_spark
-from tests.workbench.server.web.client import serving
+from tests.workbench.server.web.client import serving, wait_until
 
 KEY = "ab" * 32
 PROGRAM = """
@@ -41,8 +42,7 @@ def test_no_process_of_the_server_inherits_its_key(tmp_path: Path) -> None:
     """Whoever reads a table would hold the key that seals the ledger."""
     database = f"sqlite:///{tmp_path}/ledger.sqlite"
     with serving(WORKBENCH_KEY=KEY, DATABASE_URL=database) as server:
-        environments = list(_environments_below(server.process.pid))
-    assert any("OMP_NUM_THREADS=1" in each for each in environments)
+        environments = _settled_environments(server.process.pid)
     for environment in environments:
         _check_hides(environment, KEY, database)
 
@@ -92,6 +92,24 @@ def test_no_process_of_spark_inherits_the_key(tmp_path: Path) -> None:
     assert len(environments) >= 5
     for environment in environments:
         _check_hides(environment, KEY, database)
+
+
+def _settled_environments(process: int) -> list[str]:
+    """The environments below a server whose workers have started.
+
+    A process that was just made has the memory of its parent, and with it the
+    environment, until it becomes another program: so two looks must see the same.
+    """
+    looks: list[list[str]] = [[], []]
+
+    def has_settled() -> bool:
+        time.sleep(0.5)
+        looks.append(sorted(_environments_below(process)))
+        worker = "OMP_NUM_THREADS=1"
+        return looks[-2] == looks[-1] and any(worker in each for each in looks[-1])
+
+    wait_until(has_settled, "the workers have started")
+    return looks[-1]
 
 
 def _check_hides(environment: str, *secrets: str) -> None:
