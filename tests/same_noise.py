@@ -5,6 +5,8 @@ run, one run in many would meet a draw that its author did not think of, and fai
 somebody who changed something else. So the measurer draws from a generator whose seed
 is a function of what it is asked: the same counts at the same scale get the same noise,
 in whatever order the tests run. A second equal request of one test gets other noise.
+The keys of ledgers are the same at every run too, as they decide which rows of a person
+count, and with that what noise is added to.
 
 Tests of the noise itself, of its law and of what it promises keep OpenDP's: see
 `OWN_NOISE`.
@@ -15,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
+import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -23,9 +26,11 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.accounting import memory
 from dpcore.local import _bits
 from dpcore.mechanisms import _noise, max_norm, measurer
 from tests.statistical import laws
+from workbench.store.database import keys, store
 
 OWN_NOISE = {"contracts", "golden", "local", "mechanisms", "statistical"}
 """Folders whose tests draw OpenDP's noise, new at every run; so do servers of walks,
@@ -57,6 +62,9 @@ class _SameNoise:
             (np.random, "default_rng", self._unseeded),
         ):
             setattr(module, name, self._either(getattr(module, name), own))
+        key = self._either(secrets.token_bytes, self._key)
+        for module in (memory, keys, store):
+            module.secrets = _Keys(key)
 
     def begin(self, path: Path) -> None:
         """Begin a test of this file, whose path begins below `tests`."""
@@ -163,6 +171,9 @@ class _SameNoise:
     def _bytes(self, _system: object, size: int) -> bytes:
         return random.Random(self._seed("bytes", size)).randbytes(size)
 
+    def _key(self, _system: object, size: int) -> bytes:
+        return random.Random(self._seed("key", size)).randbytes(size)
+
     def _unseeded(
         self, numpy: Callable[..., np.random.Generator], seed: Any = None
     ) -> np.random.Generator:
@@ -179,6 +190,13 @@ class _Below:
 
     def __init__(self, rng: random.Random) -> None:
         self.randbelow = lambda below: rng.randrange(below)
+
+
+class _Keys:
+    """What ledgers take of `secrets`."""
+
+    def __init__(self, draw: Callable[[int], bytes]) -> None:
+        self.token_bytes = draw
 
 
 SAME_NOISE = _SameNoise()

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import dpcore as dp
 from dpcore.mechanisms import measurer
 from tests.same_noise import SAME_NOISE
 from tests.statistical import laws, test_max_norm, test_selection
@@ -84,8 +85,9 @@ def test_categories_of_many_are_named_alone() -> None:
         lambda: measurer.add_discrete_gaussian(CELLS, noise_scale=2.0),
         lambda: measurer.add_max_norm_noise(CELLS[:20].reshape(2, 10), scale=9),
         lambda: np.random.default_rng().random(5),
+        lambda: np.frombuffer(dp.MemoryLedger().key, dtype=np.uint8),
     ],
-    ids=["laplace", "gaussian", "max norm", "unseeded"],
+    ids=["laplace", "gaussian", "max norm", "unseeded", "key"],
 )
 def test_every_run_is_the_same(draw, request) -> None:
     """A test that failed once could not be run again; the second draw of one test is
