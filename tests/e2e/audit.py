@@ -30,8 +30,7 @@ def the_verdict_is_on_one_screen_and_a_click_takes_a_column_out(person: Person) 
         "The change that helps most",
         "Make it safer",
     ):
-        place = person.sees(text).page.get_by_text(text).first.bounding_box()
-        assert place["y"] + place["height"] < 800
+        person.stands_on_one_screen(person.page.get_by_text(text).first, text)
     person.sees("are found with certainty").sees("Leaving out or adding one column")
     bar(person, "without birth_date").click()
     person.rest().sees("are unique as soon as somebody also knows birth_date")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -139,7 +139,7 @@ def serving(script: str = "app.py", port: int = 0, **settings: str) -> Iterator[
             yield server
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE // SECOND)
 
 
 def _wait_for(url: str) -> None:
@@ -152,6 +152,16 @@ def _wait_for(url: str) -> None:
             if time.monotonic() > end:
                 raise
             time.sleep(0.1)
+
+
+def wait_until(
+    holds: Callable[[], object], what: str, seconds: float = PATIENCE / SECOND
+) -> None:
+    """Wait until something holds; look often, as it may hold for a short time only."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"it did not come to that: {what}"
+        time.sleep(0.05)
 
 
 @contextmanager
@@ -253,6 +263,44 @@ class Person:
     def button(self, name: str) -> Locator:
         """A button by the beginning of its label."""
         return self.page.get_by_role("button", name=name).first
+
+    def stands_on_one_screen(self, place: Locator, what: str) -> Person:
+        """Wait until a place is above the edge of the screen, on a page that may be
+        drawn part by part.
+        """
+        place.wait_for()
+        size = self.page.viewport_size
+        assert size is not None
+
+        def is_there() -> bool:
+            box = place.bounding_box()
+            return box is not None and box["y"] + box["height"] < size["height"]
+
+        wait_until(is_there, f"{what} is above the edge")
+        return self
+
+    def begins_at_its_top(self) -> Person:
+        """Wait until the page is not scrolled."""
+        self.page.wait_for_function(
+            "document.querySelector('[data-testid=stMain]').scrollTop === 0"
+        )
+        return self
+
+    def stands_still(self) -> Person:
+        """Wait until what slides or fades has come to its end."""
+        self.page.wait_for_function(
+            "document.getAnimations().every(each => each.playState !== 'running'"
+            " || each.effect.getComputedTiming().endTime === Infinity)"
+        )
+        return self
+
+    def charts_are_drawn(self) -> Person:
+        """Wait until each chart that is to be seen holds a drawing."""
+        self.page.wait_for_function(
+            "[...document.querySelectorAll('[data-testid=stVegaLiteChart]')].every("
+            "each => !each.checkVisibility() || each.querySelector('canvas, svg'))"
+        )
+        return self
 
     def link(self, name: str) -> Locator:
         """A page in the navigation."""

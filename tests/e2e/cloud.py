@@ -140,8 +140,9 @@ def hosting(certificate: Path, key: Path, port: int) -> Iterator[Host]:
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    limit = time.monotonic() + 30
-    while not server.started and time.monotonic() < limit:
+    limit = time.monotonic() + 120
+    while not server.started:
+        assert time.monotonic() < limit, "the host does not start"
         time.sleep(0.05)
     try:
         yield host

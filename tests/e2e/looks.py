@@ -103,7 +103,7 @@ def charts_beyond(person: Person) -> list[str]:
     """Charts that reach beyond their container, or beyond the screen, where nobody can
     see the rest.
     """
-    person.page.wait_for_timeout(300)
+    person.charts_are_drawn().page.wait_for_timeout(300)
     found: list[str] = person.page.locator(
         "[data-testid=stVegaLiteChart]"
     ).evaluate_all(
@@ -134,7 +134,7 @@ def is_below_the_edge(person: Person, step: str) -> bool:
 
 def wordless_charts(person: Person) -> list[str]:
     """Labels of charts of which a screen reader says nothing; there must be a chart."""
-    person.page.wait_for_timeout(500)
+    person.charts_are_drawn().page.wait_for_timeout(500)
     labels = person.page.locator("[data-testid=stVegaLiteChart]").evaluate_all(
         "charts => charts.map(each => each.getAttribute('aria-label')"
         " || each.querySelector('[aria-label]')?.getAttribute('aria-label') || '')",

@@ -130,9 +130,7 @@ def the_focus_goes_to_the_new_heading(person):
         assert heading is None or heading in person.page.evaluate(
             "document.activeElement.innerText"
         )
-        assert (
-            person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0
-        )
+        person.begins_at_its_top()
 
 
 def test_every_page_in_the_dark_on_a_telephone(visitor, table):
@@ -170,7 +168,7 @@ def navigation_in_the_dark(person):
     """What is hard to read in the navigation, which is folded away on a telephone."""
     person.page.get_by_test_id("stExpandSidebarButton").click()
     person.link("Ledger").wait_for()
-    person.page.wait_for_timeout(500)  # it slides in
+    person.stands_still()  # it slides in
     found = serious(person.page, COLORS)
     person.link("Data").click()
     person.rest()

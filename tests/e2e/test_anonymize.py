@@ -78,8 +78,7 @@ def test_the_first_screen_has_the_deed_and_methods_are_beside_each_other(visitor
     """
     person = sample(visitor(), 0).go("Anonymize")
     for text in ("What each k costs", "Make the anonymized table", "Method"):
-        place = person.sees(text).page.get_by_text(text).first.bounding_box()
-        assert place["y"] + place["height"] < 800
+        person.stands_on_one_screen(person.page.get_by_text(text).first, text)
     person.sees("The smallest group has")
     person.page.get_by_text("Compare the methods").first.click()
     person.press("Compare the methods").sees("does not hold numbers only")

@@ -67,15 +67,11 @@ def test_a_telephone_shows_the_heading_and_the_price_first(visitor, table):
 
 def the_page_begins_at_its_heading(person: Person, where: str) -> None:
     person.page.wait_for_timeout(300)
-    assert (
-        person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0
-    ), where
+    person.begins_at_its_top()
     box = person.page.locator("h1").first.bounding_box()
     assert box is not None
     assert 0 < box["y"] < 400, where
 
 
 def is_on_the_first_screen(person: Person, button: str) -> None:
-    box = person.button(button).bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] < 844, button
+    person.stands_on_one_screen(person.button(button), button)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pandas as pd
 
-from tests.e2e.browser import Person
+from tests.e2e.browser import Person, wait_until
 
 
 def people(rows: int, seed: int) -> bytes:
@@ -30,20 +28,13 @@ def stop_what_runs(person: Person, again: str) -> None:
     # Streamlit has a button of that name itself
     stop = person.page.locator(".st-key-stop-heavy button")
     stop.wait_for()
-    wait_until(lambda: person.server.computing())
+    wait_until(person.server.computing, "something computes")
     stop.click()
     stop.wait_for(state="detached")
     person.rest()
-    assert not person.server.computing()
+    # it was sent the signal, and may take a moment to give its memory back
+    wait_until(lambda: not person.server.computing(), "nothing computes", seconds=10)
     assert person.page.get_by_role("button", name=again, exact=True).is_enabled()
-
-
-def wait_until(holds, seconds: int = 30) -> None:
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def charges(lines):
@@ -67,8 +58,7 @@ def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
     person.go("Evaluate")
     # the answer and all six figures
     for text in ("Fit for", "Worst column", "Disclosure"):
-        place = person.sees(text).page.get_by_text(text).first.bounding_box()
-        assert place["y"] + place["height"] < 800
+        person.stands_on_one_screen(person.page.get_by_text(text).first, text)
     person.sees("internal: based on the original, do not publish")
     before = person.server.lines()
     person.page.get_by_text("Compare the methods").click()

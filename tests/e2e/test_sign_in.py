@@ -22,6 +22,7 @@ from tests.e2e.browser import (
     Server,
     browser_of_somebody,
     serving,
+    wait_until,
 )
 from tests.ports import free_port
 from tests.workbench.server.web.client import Visitor, get
@@ -55,9 +56,15 @@ class Workbench:
         self.provider = provider
 
     def allow(self, *stewards: str, analysts: tuple[str, ...] = ()) -> None:
-        """Write the settings, and wait until the server has read them."""
+        """Write the settings, and wait until the server has read them: Streamlit looks
+        at the file again and again.
+        """
         _write(self.secrets, self.server.url, self.provider, stewards, analysts)
-        time.sleep(3)  # Streamlit looks at the file again and again
+        has_role = "bob@example.org" in stewards
+        wait_until(
+            lambda: _has_a_role(self, "bob@example.org") == has_role,
+            "the settings are read",
+        )
 
     def lines(self) -> list[tuple[str, str]]:
         """(state, who) of each line of the ledger."""
@@ -186,8 +193,7 @@ def test_a_provider_that_is_down_is_said(
     person.page.get_by_role("button", name="Deny").click()
     person.sees("The sign-in failed").rest()
     sign_in(person, "ada@example.org").sees("steward")
-    query = urllib.parse.urlsplit(person.page.url).query
-    assert query == ""
+    person.page.wait_for_url(lambda url: not urllib.parse.urlsplit(url).query)
     person.close()
 
 
@@ -364,6 +370,13 @@ def _with_a_cookie(workbench: Workbench, **claims: object) -> Visitor:
     return Visitor(
         host, visit=False, cookie=f"{visitor}; _streamlit_user={signed}"
     ).run()
+
+
+def _has_a_role(workbench: Workbench, address: str) -> bool:
+    """Whether the server lets somebody in who has signed in."""
+    visitor = _with_a_cookie(workbench, email=address)
+    visitor.close()
+    return "this account has no role here" not in visitor.text()
 
 
 def test_a_sign_in_ends_by_itself(workbench: Workbench, provider_runs) -> None:
