@@ -248,7 +248,7 @@ def run_process(target: Callable[..., None], *arguments: Any) -> int | None:
     """Run a function of this module in a process of its own; its exit code."""
     process = processes.Process(target=target, args=arguments)
     process.start()
-    process.join(60)
+    process.join(300)
     process.kill()
     process.join()
     return process.exitcode
@@ -291,6 +291,8 @@ def race(
     settings: Settings, *, workers: int, times: int, units: int
 ) -> tuple[int, int, int]:
     """`spend_often` in so many processes at once; the sums of what they report."""
+    # a slow machine may let one of many wait for long
+    settings = dataclasses.replace(settings, lock_timeout=300)
     start = processes.Barrier(workers)
     results = processes.Queue()
     racers = [

@@ -17,7 +17,13 @@ from websockets.sync.client import connect
 from tests import needs
 from tests.deploy.certificate import write_certificate
 from tests.deploy.proxy import NGINX, ROOT, proxy
-from tests.workbench.server.web.client import Server, Visitor, get, serving
+from tests.workbench.server.web.client import (
+    PATIENCE,
+    Server,
+    Visitor,
+    get,
+    serving,
+)
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason=needs.NGINX)
 MB = 2**20
@@ -59,7 +65,7 @@ def _a_server_that_is_stopped_ends_in_order(server: Server) -> None:
     that has paid.
     """
     server.process.send_signal(signal.SIGTERM)
-    server.process.wait(30)
+    server.process.wait(PATIENCE)
     assert "the server stops" in server.said()
     assert "Traceback" not in server.said()
 
@@ -140,7 +146,7 @@ def test_over_an_encrypted_connection(server: Server, tmp_path: Path) -> None:
     trusted = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
     with proxy(tmp_path, server.host, tls=True) as host:
         connection = http.client.HTTPSConnection(
-            *host.split(":"), context=trusted, timeout=30
+            *host.split(":"), context=trusted, timeout=PATIENCE
         )
         cookies: list[str] = []
         for path in ("/", "/_stcore/health"):

@@ -26,7 +26,7 @@ SCHEMA = dp.Schema(
     ),
     unit=dp.PrivacyUnit(max_rows=1),
 )
-LONG = 30
+LONG = 300
 One = TypeVar("One")
 Other = TypeVar("Other")
 

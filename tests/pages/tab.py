@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore.curator import Curator
 from workbench import session
 
+PATIENCE = 300
+"""Seconds in which a busy machine runs any page, or a release of a few rows."""
 APP = Path(__file__).resolve().parents[2] / "workbench" / "navigation.py"
 CSV = "\n".join(
     [
@@ -38,7 +40,7 @@ class Tab:
     """One tab. Every step runs the page once and hands back the tab."""
 
     def __init__(self) -> None:
-        self.at = AppTest.from_file(str(APP), default_timeout=90)
+        self.at = AppTest.from_file(str(APP), default_timeout=PATIENCE)
 
     def go(self, page: str) -> Tab:
         """Open a page by its file's name."""
@@ -58,7 +60,7 @@ class Tab:
         return found[0]
 
     def upload(
-        self, content: bytes, name: str = "people.csv", seconds: float = 90
+        self, content: bytes, name: str = "people.csv", seconds: float = PATIENCE
     ) -> Tab:
         """Drop a file on a page; on the first one, to share something of it."""
         fields = [*self.at.file_uploader]
@@ -129,7 +131,7 @@ class Tab:
     def settle(self) -> Tab:
         """Wait for the run that is going on, if it has not ended yet."""
         if self.session.runs.current is not None:
-            assert self.session.runs.current.has_ended.wait(20)
+            assert self.session.runs.current.has_ended.wait(PATIENCE)
             self.at.run()
         return self
 

@@ -42,7 +42,7 @@ def test_every_table_through_every_page(app: Tab, number: int) -> None:
         app.go("upload")
         if app.session.curator is not None and not app.session.own(TableChoice).is_open:
             app.press("Open another table")
-        app.upload(content, file, seconds=60)
+        app.upload(content, file)
         _look(app, f"{name}: upload")
         if app.session.draft is None:
             assert app.errors, f"{name}: neither read nor refused"
@@ -56,12 +56,12 @@ def test_every_table_through_every_page(app: Tab, number: int) -> None:
             app.press("Open another table")
             _look(app, f"{name}: draft")
             continue
-        button.click().run(timeout=60)
+        button.click().run()
         _look(app, f"{name}: opening")
         if app.session.draft is not None:
             assert app.errors, f"{name}: neither opened nor refused"
             app.press("Open another table")
             continue
         for page in PAGES:
-            app.at.switch_page(str(page_script(page))).run(timeout=60)
+            app.at.switch_page(str(page_script(page))).run()
             _look(app, f"{name}: {page}")

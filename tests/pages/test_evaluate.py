@@ -48,7 +48,6 @@ def csv(frame: pd.DataFrame) -> bytes:
 @pytest.fixture
 def wide(app):
     """A tab with a table of 400 people open."""
-    app.at.default_timeout = 120  # scikit-learn is imported on the way
     return app.open(csv(people(400, 1)))
 
 
@@ -407,7 +406,6 @@ def test_an_anonymized_table_has_one_verdict_however_it_comes(wide, new_tab):
     assert verdict(wide) == here
     # a colleague has the plan, and no table in memory
     other = new_tab()
-    other.at.default_timeout = 120
     other.open(csv(people(400, 1))).go("evaluate")
     field = next(each for each in other.at.file_uploader if "Plan" not in each.label)
     field.upload("made.csv", csv(file), "text/csv").run()
@@ -481,7 +479,6 @@ def test_two_tabs_buy_a_figure_once(wide, new_tab, monkeypatch):
     # a tab within a tab's run has no headers
     monkeypatch.setattr(session, "browser_language", lambda: "en")
     other = new_tab()
-    other.at.default_timeout = 120
     other.open(csv(people(400, 1))).go("evaluate").unfold("Share one of these")
     assert other.curator.account == wide.curator.account
     seen = []
@@ -542,7 +539,6 @@ def test_methods_compared_on_invented_people(app, monkeypatch):
     """Choosing a method would cost budget, or need the private table."""
     monkeypatch.setattr(methods, "MAX_ROWS_USED", 300)
     monkeypatch.setattr(methods, "SPLITS_PER_TABLE", 1)
-    app.at.default_timeout = 120
     app.open().go("evaluate").unfold("Compare the methods")
     app.set("multiselect", "Method", ["independent", "mdav-25"]).set(
         "multiselect", "Epsilon", [0.1, 1.0]

@@ -104,7 +104,6 @@ def test_the_whole_way_with_a_label_of_numbers(app):
     label, paid for, and judged by what the release was not made for; a learner that did
     not apply showed nothing.
     """
-    app.at.default_timeout = 120  # scikit-learn is imported on the way
     app.open(labeled(1_500)).go("synthesize").press("A table for learning")
     assert (
         next(

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 from dpcore.mechanisms.measurer import Measurer
-from tests.pages.tab import CSV
+from tests.pages.tab import CSV, PATIENCE
 from workbench.records import lines
 
 
@@ -122,7 +122,7 @@ def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):
     draw = Measurer._draw_noise
 
     def slow(self, values, scale):
-        assert goes_on.wait(60)
+        assert goes_on.wait(PATIENCE)
         return draw(self, values, scale)
 
     monkeypatch.setattr(Measurer, "_draw_noise", slow)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from tests.pages.tab import PATIENCE
 from tests.scripts import printed_by
 from workbench.synthesize import relations_view, script
 
@@ -169,7 +170,7 @@ def test_of_many_columns_it_is_said_that_relations_may_be_lost():
         )
         relations_view.show(trial, {})
 
-    at = AppTest.from_function(body).run()
+    at = AppTest.from_function(body).run(timeout=PATIENCE)
     assert not at.exception
     assert "Relations may be lost" in at.warning[0].value
     assert [each.label for each in at.button] == [

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from dpcore.accounting.loss import UNIT
 from dpcore.mechanisms.measurer import Measurer
-from tests.pages.tab import CSV, Tab
+from tests.pages.tab import CSV, PATIENCE, Tab
 from workbench.server.workers import queue
 from workbench.store import start
 from workbench.synthesize.script import job_of, write_script
@@ -397,7 +397,7 @@ def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
         assert "Nothing is charged yet" in opened.text
         assert opened.session.runs.current.queue_place == 1
         opened.press("Stop")
-        assert opened.session.runs.current.has_ended.wait(20)
+        assert opened.session.runs.current.has_ended.wait(PATIENCE)
         opened.at.run()
     assert "was stopped before it was finished" in opened.errors
     assert "Nothing was charged." in opened.text

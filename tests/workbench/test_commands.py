@@ -8,7 +8,6 @@ import io
 import json
 import os
 import re
-import socket
 import sys
 import uuid
 from collections.abc import Callable, Sequence
@@ -42,6 +41,7 @@ from dpcore.tables.rows import CodedRows, PublicTable
 from tests.io.test_workbooks import PEOPLE as SHEET
 from tests.io.test_workbooks import workbook
 from tests.linked_tables import linked_schema
+from tests.ports import free_port
 from tests.tiers import examples
 from tests.workbench.store.test_opened_files import KEY, MONTHS, load
 from workbench import __main__ as commands
@@ -1081,8 +1081,7 @@ def test_the_server_is_started_with_what_was_asked(
     monkeypatch.setattr(os, "execve", execve)
     for name in ("WORKBENCH_DEMO", "WORKBENCH_FILES"):
         monkeypatch.delenv(name, raising=False)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     options: list[list[str]] = [
         [],
         ["--demo", "--no-browser"],

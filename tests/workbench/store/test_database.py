@@ -195,7 +195,7 @@ def test_processes_that_start_at_once_share_one_new_ledger(settings: Settings) -
     ]
     for starter in starters:
         starter.start()
-    told = [results.get(timeout=60) for _ in starters]
+    told = [results.get(timeout=300) for _ in starters]
     for starter in starters:
         starter.join()
     assert told == [Store(settings).key] * 8

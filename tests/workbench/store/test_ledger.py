@@ -130,9 +130,8 @@ def test_a_charge_while_the_server_is_silent_or_gone_is_refused_in_words(
             started = time.monotonic()
             with pytest.raises(LedgerError, match="cannot be reached") as refused:
                 ask()
-            assert (
-                time.monotonic() - started < 3 * FIRST_ANSWER_TIMEOUT < 8
-            )  # a second for each that is due is enough
+            # what is waited for is twice as long, and a busy machine takes its time
+            assert time.monotonic() - started < 7 * FIRST_ANSWER_TIMEOUT < 18
             assert not re.search(r"127|localhost|psycopg|\d{4}", str(refused.value))
         between._door.close()
         with pytest.raises(LedgerError, match="cannot be reached"):

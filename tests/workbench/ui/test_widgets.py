@@ -13,13 +13,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import ParameterError
+from tests.pages.tab import PATIENCE
 from workbench.ui import epsilon_view
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def page(body, **given) -> AppTest:
-    return AppTest.from_function(body, kwargs=given).run()
+    return AppTest.from_function(body, kwargs=given, default_timeout=PATIENCE).run()
 
 
 def test_error_box_says_what_happened_and_what_to_do():

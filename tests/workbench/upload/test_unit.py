@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 import dpcore as dp
 from dpcore.schema.source import Source
 from dpcore.schema.unit import MAX_ROWS_PER_PERSON
+from tests.pages.tab import PATIENCE
 from workbench.session.draft import Draft, FileDraft, SourceDraft
 from workbench.upload import opening, unit_view
 from workbench.upload.grid import from_grid, to_grid
@@ -71,7 +72,9 @@ def script(draft, asked):  # runs apart from this module
 
 def walk(draft: Draft) -> tuple[AppTest, list[dp.PrivacyUnit | None]]:
     asked: list[dp.PrivacyUnit | None] = []
-    at = AppTest.from_function(script, kwargs={"draft": draft, "asked": asked}).run()
+    at = AppTest.from_function(
+        script, kwargs={"draft": draft, "asked": asked}, default_timeout=PATIENCE
+    ).run()
     assert not at.exception
     return at, asked
 

@@ -159,7 +159,7 @@ def test_who_waits_for_other_files_sees_the_place(
     go_on = threading.Event()
     places = list[int]()
     monkeypatch.setattr(
-        reading, "_run_limited", lambda *_, **__: (go_on.wait(30), None, "")
+        reading, "_run_limited", lambda *_, **__: (go_on.wait(300), None, "")
     )
     others = [
         threading.Thread(target=reading.read, args=(b"", "x.csv")) for _ in range(2)
