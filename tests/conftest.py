@@ -10,12 +10,14 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests import needs
 from tests.same_noise import SAME_NOISE
 
-settings.register_profile("full", deadline=None)  # a busy machine is no failure
+settings.register_profile(  # a busy machine is no failure
+    "full", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
 settings.load_profile("quick")
 

@@ -300,6 +300,7 @@ def test_attacks_on_a_release_of_ours(wide):
 def test_the_loss_is_proved_on_an_invented_table(wide, monkeypatch):
     """The fold would read the rows, charge them, or tell nothing."""
     monkeypatch.setattr(proof_view, "MAX_RUNS", 6)
+    monkeypatch.setattr(proof_view, "MAX_SECONDS", 600.0)
     joint(wide).unfold("Check the privacy loss").press("Run it for up to")
     assert wide.errors == ""
     assert "The runs prove a loss of at least" in wide.text
