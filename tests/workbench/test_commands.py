@@ -676,7 +676,10 @@ UNITS = st.builds(
 )
 
 
-@examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(
+    30,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(declared=UNITS | st.none(), unit=UNITS)
 def test_the_unit_of_a_source_reaches_the_ledger(
     place: Path,

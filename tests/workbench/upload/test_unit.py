@@ -87,7 +87,10 @@ def no_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(UNITS)
 def test_a_unit_goes_through_codebook_form_and_source_unchanged(
     unit: dp.PrivacyUnit,
@@ -139,7 +142,9 @@ def test_what_an_operator_declared_is_only_made_stronger() -> None:
     assert not at.number_input
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(UNITS, UNITS)
 def test_a_weaker_unit_is_refused_when_the_source_is_opened(
     declared: dp.PrivacyUnit, unit: dp.PrivacyUnit
