@@ -208,6 +208,8 @@ def test_a_port_in_use(tmp_path: Path) -> None:
     another program.
     """
     with closing(socket.socket()) as taken:
+        # what another server has just left is not in use
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with suppress(OSError):  # somebody else has it: that will do too
             taken.bind(("127.0.0.1", 8501))
             taken.listen()
