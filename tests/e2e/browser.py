@@ -32,7 +32,7 @@ from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
-PATIENCE = 120 * SECOND
+PATIENCE = 240 * SECOND
 """How long a walk waits for what must come, on a machine that does much else."""
 expect.set_options(timeout=PATIENCE)
 PHONE = {
@@ -75,9 +75,13 @@ class Server:
         self.url = f"http://127.0.0.1:{port}"
         self.process = process
 
+    @property
+    def _file(self) -> Path:
+        return self.folder / "workbench.sqlite"
+
     def lines(self) -> list[tuple[str, str, int]]:
         """(request id, state, units) of every line of the ledger."""
-        with sqlite3.connect(self.folder / "workbench.sqlite") as database:
+        with sqlite3.connect(self._file, timeout=PATIENCE / SECOND) as database:
             return database.execute(
                 (
                     "SELECT request_id, state, units FROM ledger_lines ORDER BY "
@@ -104,7 +108,7 @@ class Server:
 
     def releases(self) -> int:
         """How many releases are stored."""
-        with sqlite3.connect(self.folder / "workbench.sqlite") as database:
+        with sqlite3.connect(self._file, timeout=PATIENCE / SECOND) as database:
             return database.execute("SELECT count(*) FROM ledger_releases").fetchone()[
                 0
             ]
@@ -143,7 +147,9 @@ def serving(script: str = "app.py", port: int = 0, **settings: str) -> Iterator[
 
 
 def _wait_for(url: str) -> None:
-    end = time.monotonic() + 180  # on a busy machine to start takes a minute
+    end = (
+        time.monotonic() + PATIENCE / SECOND
+    )  # to start takes a minute where it is busy
     while True:
         try:
             urllib.request.urlopen(f"{url}/_stcore/health", timeout=2).close()

@@ -68,7 +68,8 @@ class Workbench:
 
     def lines(self) -> list[tuple[str, str]]:
         """(state, who) of each line of the ledger."""
-        with sqlite3.connect(self.server.folder / "workbench.sqlite") as database:
+        file = self.server.folder / "workbench.sqlite"
+        with sqlite3.connect(file, timeout=60) as database:
             rows = database.execute(
                 "SELECT state, content FROM ledger_lines ORDER BY dataset, number"
             )

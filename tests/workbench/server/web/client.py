@@ -24,7 +24,7 @@ from websockets.sync.client import connect
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[4]
-PATIENCE = 180
+PATIENCE = 300
 """Seconds in which a busy machine does anything of what is waited for here."""
 _ENDS = (
     ForwardMsg.FINISHED_SUCCESSFULLY,
