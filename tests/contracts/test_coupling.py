@@ -404,11 +404,11 @@ def test_a_planted_fault_is_seen(
     """The comparison would find nothing, whatever is wrong."""
     name, rule, plant, words = FAULTS[fault]
 
-    def faults() -> Iterator[str]:
-        for seed in range(400, 412):
+    def faults(pairs: int) -> Iterator[str]:
+        for seed in range(400, 400 + pairs):
             yield from coupled(name, rule, seed, tmp_path).faults
 
-    assert list(faults()) == []
+    assert list(faults(12)) == []
     plant(monkeypatch)
-    found = list(faults())
-    assert any(words in each for each in found), found
+    # whether one pair shows it depends on the key that orders rows
+    assert any(words in each for each in faults(60))

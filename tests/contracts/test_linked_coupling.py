@@ -194,17 +194,17 @@ def test_a_planted_fault_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) ->
     budget, loss = RULES["rho"]
     ask = dp.Joint(columns=columns)
 
-    def faults() -> Iterator[str]:
-        for seed in range(8):
+    def faults(pairs: int) -> Iterator[str]:
+        for seed in range(pairs):
             linked = linked_schema(2, order_by="pay")
             first, second = (each.events for each in opened(seed, linked, budget))
             question = functools.partial(run, recipe=ask, loss=loss)
             yield from compare(first, second, question, f"request {seed}").faults
 
-    assert list(faults()) == []
+    assert list(faults(8)) == []
     plant(monkeypatch)
-    found = list(faults())
-    assert any("of the charge" in each for each in found), found
+    # one pair in four shows it, by the key that orders rows: none of sixty in 4e-9
+    assert any("of the charge" in each for each in faults(60))
 
 
 def run(curator: dp.Curator, request: str, recipe: Any, loss: Any) -> Any:
