@@ -11,15 +11,11 @@ import numpy.typing as npt
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.values import MISSING
-from dpcore.suppression.attack import (
-    AttackOutcome,
-    KnownBounds,
-    attack,
-    find_known_bounds,
-)
+from dpcore.suppression.attack import attack, find_known_bounds
 from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
+from dpcore.suppression.outcome import AttackOutcome, KnownBounds
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import ExactTable, PublishedTable, list_lines
 from dpcore.suppression.rules import HidingRule

@@ -15,9 +15,9 @@ import numpy as np
 
 from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.formulas import disarm
-from dpcore.suppression.attack import CountBounds
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Axis, Layout
+from dpcore.suppression.outcome import CountBounds
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.rules import HidingRule
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpcore.io.xlsx import to_xlsx
-from dpcore.suppression.attack import CountBounds
 from dpcore.suppression.layout import Layout
+from dpcore.suppression.outcome import CountBounds
 from dpcore.suppression.published import HIDDEN_MARK, ExactTable, PublishedTable
 from dpcore.suppression.rules import HidingRule
 from dpcore.tables.rows import PublicTable
