@@ -70,6 +70,16 @@ class PublishedTable:
         """The columns, and the account if it is another one."""
         return f"{self.title} ({self.account})" if self.account else self.title
 
+    @property
+    def is_first(self) -> bool:
+        """Whether no earlier table about the same people was known."""
+        return not self.attacked and not self.compared
+
+    @property
+    def possible_count(self) -> int:
+        """The count that readers must think possible for a hidden cell."""
+        return self.rule.find_possible_count(is_first=self.is_first)
+
     def to_record(self) -> dict[str, Any]:
         """Return plain data with the values of each group, for the ledger."""
         return self._to_dict(values=True)
@@ -182,7 +192,7 @@ class PublishedTable:
             ),
             counts=self.counts,
             threshold=self.rule.threshold,
-            needed=self.rule.possible_count,
+            needed=self.possible_count,
             secret_pairs=find_secret_pairs(self.layout, self.counts)
             if self.rule.hide_full
             else (),

@@ -83,14 +83,13 @@ def possible(
 def show_total(plan: TablePlan, counts: Ints) -> PublishedTable:
     """Return a table that hides all that may be hidden, with what readers know of it."""
     rule = plan.rule
-    shows_zeros = len(plan.columns) == 1 and not rule.hide_zeros
     hidden = [
         cell
         for cell, people in enumerate(counts.tolist())
-        if cell and (people or not shows_zeros)
+        if cell and (people or not rule.shows_zeros)
     ]
-    occupied = tuple(hidden) if shows_zeros else ()
-    if rule.members:
+    occupied = ()
+    if rule.members or rule.shows_zeros:
         occupied = tuple(np.flatnonzero(counts > 0).tolist())
     return dataclasses.replace(show(plan, counts, hidden), occupied=occupied)
 
@@ -106,12 +105,13 @@ def test_no_completion_tells_a_hidden_cell(seed: int) -> None:
         rest = show_total(plan, counts)
         _, high, _ = possible(rest, counts)
         assert any(
-            high[cell] < plan.rule.possible_count
+            high[cell] < plan.rule.find_possible_count(is_first=True)
             for cell, people in enumerate(counts)
-            if people < plan.rule.possible_count
+            if people < plan.rule.find_possible_count(is_first=True)
         )
         return
     rule = plan.rule
+    needed = table.published.possible_count
     low, high, differ = possible(table.published, counts)
     for cell, people in enumerate(counts.tolist()):
         shown = table.published.counts[cell]
@@ -119,7 +119,7 @@ def test_no_completion_tells_a_hidden_cell(seed: int) -> None:
             assert shown == people
             assert not rule.hides(people)
         elif people < rule.threshold:
-            assert low[cell] < rule.possible_count <= high[cell]
+            assert low[cell] < needed <= high[cell]
         bound = table.bounds.get(cell)
         if bound is not None and bound.is_exact:
             assert (bound.low, bound.high) == (low[cell], high[cell])
@@ -139,7 +139,11 @@ def test_hiding_small_cells_alone_is_refused_by_the_attack() -> None:
         risky = find_risky_cells(plan.build_layout(), counts, plan.rule)
         table = show(plan, counts, list(risky))
         _, high, _ = possible(table, counts)
-        exposed = {cell for cell in risky if high[cell] < plan.rule.possible_count}
+        exposed = {
+            cell
+            for cell in risky
+            if high[cell] < plan.rule.find_possible_count(is_first=True)
+        }
         outcome = attack_all(table, counts, [])
         assert {each.cell for each in outcome.revealed_cells} == exposed
         tables += bool(risky)
