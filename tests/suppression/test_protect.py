@@ -6,6 +6,7 @@ import ast
 import contextlib
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -60,8 +61,9 @@ def possible(
     """Return the least and most of each cell, and pairs of cells that may differ."""
     known = frozenset(
         (0, cell)
-        for cell in table.occupied
-        if counts[cell] and table.counts[cell] is None
+        for cell, shown in enumerate(table.counts)
+        if shown is None
+        and (table.rule.shows_zeros or (table.rule.members and counts[cell]))
     )
     low = [10**6] * len(counts)
     high = [-1] * len(counts)
@@ -80,18 +82,24 @@ def possible(
     return low, high, differ
 
 
+def show_as_known(
+    plan: TablePlan, counts: Ints, hidden: Sequence[int]
+) -> PublishedTable:
+    """Return a table with these cells hidden, and what readers know by its rule."""
+    occupied: tuple[int, ...] = ()
+    if plan.rule.members or plan.rule.shows_zeros:
+        occupied = tuple(np.flatnonzero(counts > 0).tolist())
+    return dataclasses.replace(show(plan, counts, hidden), occupied=occupied)
+
+
 def show_total(plan: TablePlan, counts: Ints) -> PublishedTable:
-    """Return a table that hides all that may be hidden, with what readers know of it."""
-    rule = plan.rule
+    """Return a table that hides all that may be hidden."""
     hidden = [
         cell
         for cell, people in enumerate(counts.tolist())
-        if cell and (people or not rule.shows_zeros)
+        if cell and (people or not plan.rule.shows_zeros)
     ]
-    occupied = ()
-    if rule.members or rule.shows_zeros:
-        occupied = tuple(np.flatnonzero(counts > 0).tolist())
-    return dataclasses.replace(show(plan, counts, hidden), occupied=occupied)
+    return show_as_known(plan, counts, hidden)
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -120,6 +128,7 @@ def test_no_completion_tells_a_hidden_cell(seed: int) -> None:
             assert not rule.hides(people)
         elif people < rule.threshold:
             assert low[cell] < needed <= high[cell]
+            assert people or not rule.shows_zeros
         bound = table.bounds.get(cell)
         if bound is not None and bound.is_exact:
             assert (bound.low, bound.high) == (low[cell], high[cell])
@@ -137,7 +146,7 @@ def test_hiding_small_cells_alone_is_refused_by_the_attack() -> None:
     for seed in range(0, 200, 5):
         plan, counts = random_table(seed)
         risky = find_risky_cells(plan.build_layout(), counts, plan.rule)
-        table = show(plan, counts, list(risky))
+        table = show_as_known(plan, counts, list(risky))
         _, high, _ = possible(table, counts)
         exposed = {
             cell
@@ -282,20 +291,65 @@ def test_too_many_cells_are_refused_before_anything_is_counted() -> None:
         plan_of(HidingRule(threshold=3), **wide)
 
 
-def test_two_hidden_cells_leave_room_for_one_at_the_threshold() -> None:
+@pytest.mark.parametrize("hide_full", [False, True])
+def test_two_hidden_cells_leave_room_for_one_at_the_threshold(hide_full: bool) -> None:
     """Of two hidden cells that sum to the threshold, readers know that both are small.
 
-    One of both is small, or nothing would be hidden.
+    One of both is small, or nothing would be hidden; and neither is empty, or the
+    empty one is no reason to hide anything.
     """
-    for rule in (HidingRule(threshold=5), HidingRule(threshold=11)):
+    for threshold in (5, 11):
+        rule = HidingRule(threshold=threshold, hide_full=hide_full)
         plan = plan_of(rule, a=groups("a", 1, 1, 1, 1))
         counts = count(plan, [40, 25, 2, rule.threshold - 2])
         table = protect_table(plan, counts).published
         hidden = [cell for cell, shown in enumerate(table.counts) if shown is None]
         assert counts[hidden].sum() > rule.threshold
-        # the twin: an attack that asks for no more than the threshold passes both
-        outcome = attack_all(show(plan, counts, [3, 4]), counts, [])
+        # the twin: both may not leave
+        outcome = attack_all(show_as_known(plan, counts, [3, 4]), counts, [])
         assert {one.cell for one in outcome.revealed_cells} == {3, 4}
+
+
+PEOPLE_IN_THREE_COLUMNS = [[2, 2, 2], [40, 60, 80], [90, 70, 50]]
+
+
+def test_readers_believe_that_empty_cells_are_shown() -> None:
+    """Three hidden counts that sum to six are each at most four, as none is empty."""
+    plan = plan_of(PRESETS["nhs"], a=groups("a", 1, 1, 1), b=groups("b", 1, 1, 1))
+    counts = count(plan, PEOPLE_IN_THREE_COLUMNS)
+    layout = plan.build_layout()
+    small = [cell for cell, people in enumerate(counts) if people == 2]
+    hidden = [*small, *(cell + layout.shape[1] for cell in small)]
+    table = show_as_known(plan, counts, hidden)
+    assert {one.cell for one in attack_all(table, counts, []).revealed_cells} == {
+        *small
+    }
+    # the twin: readers who think that some of them may be empty do not know it
+    unaware = dataclasses.replace(table, occupied=())
+    assert not attack_all(unaware, counts, []).revealed_cells
+    made = protect_table(plan, counts)
+    assert len(made.reasons) > len(hidden)
+    assert all(made.bounds[cell].low >= 1 for cell in made.reasons)
+    assert all(made.bounds[cell].high >= 5 for cell in small)
+
+
+def test_readers_believe_it_of_earlier_tables_too() -> None:
+    """The sum of three hidden counts of the first table stands in the second one."""
+    by_both = plan_of(PRESETS["nhs"], a=groups("a", 1, 1, 1), b=groups("b", 1, 1, 1))
+    by_first = dataclasses.replace(by_both, columns=by_both.columns[:1])
+    counts = count(by_both, PEOPLE_IN_THREE_COLUMNS)
+    sums = count(by_first, [sum(line) for line in PEOPLE_IN_THREE_COLUMNS])
+    first = protect_table(by_both, counts).published
+    assert first.counts[by_both.build_layout().find_cell(("a.0", "Total"))] is None
+    with contextlib.suppress(InfeasibleError):
+        table = protect_table(by_first, sums, [(first, counts)]).published
+        assert table.counts[1] is None
+    # the twin: it is shown if the first table's readers think nothing of empty cells
+    unaware = dataclasses.replace(first, occupied=())
+    told = attack_all(show(by_first, sums, []), sums, [(first, counts)])
+    assert told.revealed_cells
+    told = attack_all(show(by_first, sums, []), sums, [(unaware, counts)])
+    assert not told.revealed_cells
 
 
 @pytest.mark.parametrize("label", [1, None, 2.5])
