@@ -15,6 +15,7 @@ from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.outcome import Target
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,6 +78,9 @@ def list_demands(system: EquationSystem, first_group: int) -> list[Demand]:
     asked = (own | shared) - {()} if len(present) > 1 else set()
     for number, families in enumerate(sorted(asked), start=first_group):
         demands += _list_unshown_demands(system, number, families, present)
+        # if empty cells are hidden too, somebody may be in each other group
+        if any(table.hide_full and not table.hide_zeros for table in present):
+            demands += _list_full_demands(system, number, families, present)
     return demands
 
 
@@ -109,12 +113,7 @@ def _list_unshown_demands(
     room = np.full(len(is_asked), thresholds[-1])
     sizes = np.concatenate([np.ones(len(groups)), [len(own) for own in unions]])
     for table in tables:
-        marks = [
-            [system.blocks.mark_inside(families, name, group) for group in axis]
-            for name, axis in zip(table.columns, table.groups, strict=True)
-        ]
-        for chosen, count in zip(itertools.product(*marks), table.counts, strict=True):
-            inside = np.logical_and.reduce(chosen)
+        for inside, count in _mark_cells(system, families, table):
             width = inside.sum()
             has_union = union_matrix @ inside == sizes[len(groups) :]
             inside = np.concatenate([inside, has_union])
@@ -148,3 +147,54 @@ def _list_unshown_demands(
                 needed=1,
                 around=around,
             )
+
+
+def _list_full_demands(
+    system: EquationSystem,
+    number: int,
+    families: Families,
+    tables: Sequence[AttackedTable],
+) -> Iterable[Demand]:
+    """Return the demands that nobody knows all people of a cell to be in one group.
+
+    The group is one of the smallest that the tables tell apart, the cell the smallest
+    one around it of a table that does not have the group as a cell. If all people of a
+    wider cell are in the group, so are those of this one.
+    """
+    groups = system.blocks.split(families)
+    for at, table in enumerate(tables, start=len(families)):
+        width_around = np.full(len(groups), len(groups) + 1)
+        cell_around = np.full(len(groups), -1)
+        cells = [
+            inside
+            for inside, count in _mark_cells(system, families, table)
+            if count != 0
+        ]
+        for place, inside in enumerate(cells):
+            width = int(inside.sum())
+            is_smaller = inside & (width < width_around)
+            width_around[is_smaller] = width
+            cell_around[is_smaller] = place
+        for place in np.unique(cell_around[(cell_around >= 0) & (width_around > 1)]):
+            around = np.sort(
+                np.concatenate([groups[one] for one in np.flatnonzero(cells[place])])
+            )
+            for group in np.flatnonzero(cell_around == place).tolist():
+                yield Demand(
+                    target=((number, group), at),
+                    atoms=np.setdiff1d(around, groups[group]),
+                    needed=1,
+                    around=around,
+                )
+
+
+def _mark_cells(
+    system: EquationSystem, families: Families, table: AttackedTable
+) -> Iterable[tuple[Bools, int | None]]:
+    """Return which groups of `split` lie in each cell of a table, and its count."""
+    marks = [
+        [system.blocks.mark_inside(families, name, group) for group in axis]
+        for name, axis in zip(table.columns, table.groups, strict=True)
+    ]
+    for chosen, count in zip(itertools.product(*marks), table.counts, strict=True):
+        yield np.logical_and.reduce(chosen), count

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
 from dpcore.suppression import (
     PRESETS,
@@ -375,3 +376,35 @@ def test_two_exceptions_for_a_cell_are_refused() -> None:
     )
     with pytest.raises(ParameterError, match="same cell"):
         TablePlan(columns=plan.columns, rule=plan.rule, exceptions=exceptions)
+
+
+def test_an_exception_for_an_empty_cell_makes_it_no_protection() -> None:
+    """Everybody knows that children are not married: their empty cells hide nothing."""
+    status = Hierarchy(
+        values=("single", "married", "widowed"),
+        levels=(("single", "married", "widowed"), ("*",) * 3),
+    )
+    plan = plan_of(PRESETS["acro"], age=groups("age", 1, 1, 1), status=status)
+    counts = count(plan, [[300, 0, 0], [250, 60, 2], [120, 400, 15]])
+    layout = plan.build_layout()
+    empty = [("age.0", "married"), ("age.0", "widowed")]
+    widowed = layout.find_cell(("age.1", "widowed"))
+
+    def find_most(table: PublishedTable) -> float:
+        """Return the most widowed people of age 1, for readers who know the empty cells."""
+        known = list(table.counts)
+        for labels in empty:
+            known[layout.find_cell(labels)] = 0
+        exposed = dataclasses.replace(table, counts=tuple(known))
+        return attack_all(exposed, counts, [], with_bounds=True).bounds[widowed].high
+
+    # the twin: without exceptions, two empty cells are all that protects it
+    assert find_most(protect_table(plan, counts).published) == 2
+    reason = "nobody of this age can be married by law"
+    # it is no secret either that all children are single
+    shown = [*empty, ("age.0", "single")]
+    exceptions = tuple(ExceptedCell(labels=one, reason=reason) for one in shown)
+    excepted = dataclasses.replace(plan, exceptions=exceptions)
+    table = protect_table(excepted, counts).published
+    assert [table.counts[layout.find_cell(one)] for one in empty] == [0, 0]
+    assert find_most(table) >= 10
