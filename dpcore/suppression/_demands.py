@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -82,6 +83,47 @@ def list_demands(system: EquationSystem, first_group: int) -> list[Demand]:
         if any(table.hide_full and not table.hide_zeros for table in present):
             demands += _list_full_demands(system, number, families, present)
     return demands
+
+
+def find_hidden_components(table: AttackedTable) -> list[list[int]]:
+    """Return the hidden cells that sums of a table join, directly or through others."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import connected_components
+
+    hidden = [cell for cell, count in enumerate(table.counts) if count is None]
+    shape = [len(axis) for axis in table.groups]
+    around = [_find_next_coarser(axis) for axis in table.groups]
+    sums: dict[tuple[int, ...], list[int]] = {}
+    for number, cell in enumerate(hidden):
+        places = [int(place) for place in np.unravel_index(cell, shape)]
+        for at, own in enumerate(places):
+            rest = (*places[:at], *places[at + 1 :])
+            # the sum of the groups around it, and the sum that it is itself
+            for whole in (around[at][own], own):
+                if whole is not None:
+                    sums.setdefault((at, whole, *rest), []).append(number)
+    joined = stack_sums([np.array(own) for own in sums.values()], len(hidden))
+    kinds = connected_components(sparse.csr_array(joined.T @ joined), directed=False)[1]
+    found: dict[int, list[int]] = {}
+    for cell, kind in zip(hidden, kinds.tolist(), strict=True):
+        found.setdefault(kind, []).append(cell)
+    return list(found.values())
+
+
+def _find_next_coarser(
+    axis: Sequence[frozenset[str] | None],
+) -> list[int | None]:
+    """Return the number of the smallest group around each one; None for everybody."""
+    sizes = [math.inf if group is None else len(group) for group in axis]
+    coarser: list[int | None] = []
+    for own in axis:
+        wider = [
+            number
+            for number, other in enumerate(axis)
+            if own is not None and (other is None or own < other)
+        ]
+        coarser.append(min(wider, key=lambda number: sizes[number], default=None))
+    return coarser
 
 
 def _list_unshown_demands(

@@ -24,6 +24,7 @@ LINPROG_UNBOUNDED = 3
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 class Programs:
@@ -149,16 +150,28 @@ class Programs:
         proof = _name_priced_cells(owners, result.eqlin.marginals)
         return float(-result.fun), program.round_solution(result.x), proof
 
-    def maximize_over_integers(self, weights: Floats) -> tuple[float, Floats | None]:
-        """Maximize a sum over integers; return NaN and None if time ran out."""
+    def maximize_over_integers(
+        self, weights: Floats, limit: tuple[Floats, float] | None = None
+    ) -> tuple[float, Floats | None]:
+        """Maximize a sum over integers; return NaN and None if time ran out.
+
+        Args:
+            limit: another sum, and its largest value; the result is minus infinity if
+                it cannot be that small.
+        """
         from scipy.optimize import Bounds as Box
         from scipy.optimize import LinearConstraint, milp
 
-        program = self._reduce_to_components(weights)
+        reached = weights if limit is None else np.abs(weights) + np.abs(limit[0])
+        program = self._reduce_to_components(reached)
         limits = [LinearConstraint(program.equations, program.sums, program.sums)]
         if program.known_sums.shape[0]:
             limits.append(
                 LinearConstraint(program.known_sums, program.min_known_sums, np.inf)
+            )
+        if limit is not None:
+            limits.append(
+                LinearConstraint(limit[0][program.uses_atom], -np.inf, limit[1])
             )
         self.solved += 1
         result = milp(
@@ -169,6 +182,8 @@ class Programs:
             options={"time_limit": MAX_SECONDS_PER_PROGRAM, "mip_rel_gap": 0.0},
         )
         if result.status == LINPROG_INFEASIBLE:
+            if limit is not None:
+                return -math.inf, None
             raise contradiction_error()
         if result.status != 0 or result.x is None:
             return math.nan, None
@@ -256,6 +271,7 @@ class KnownSolutions:
         self.low = np.full(len(base), np.inf)
         self.high = np.full(len(base), -np.inf)
         self.is_open = np.ones(len(base), dtype=bool)
+        self.solutions: list[Floats] = []
 
     @property
     def decided_share(self) -> float:
@@ -264,12 +280,20 @@ class KnownSolutions:
 
     def record(self, solution: Floats) -> None:
         """Record the counts in a solution, which is NaN for atoms it leaves out."""
-        lacks = np.isnan(solution)
-        has_all = multiply(self.weights, lacks.astype(np.float64)) == 0
-        counts = self.base + multiply(self.weights, np.where(lacks, 0.0, solution))
+        self.solutions.append(solution)
+        counts, has_all = count_in_solution(self.weights, self.base, solution)
         self.low[has_all] = np.minimum(self.low, counts)[has_all]
         self.high[has_all] = np.maximum(self.high, counts)[has_all]
         self.is_open &= ~(has_all & (counts >= self.needed))
+
+
+def count_in_solution(
+    weights: Any, base: Ints, solution: Floats
+) -> tuple[Floats, Bools]:
+    """Return the sums in a solution, and whether it has all atoms of each one."""
+    lacks = np.isnan(solution)
+    has_all = multiply(weights, lacks.astype(np.float64)) == 0
+    return base + multiply(weights, np.where(lacks, 0.0, solution)), has_all
 
 
 def _name_priced_cells(owners: Sequence[Place | None], prices: Floats) -> CellPlaces:

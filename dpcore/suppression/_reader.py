@@ -7,17 +7,23 @@ linear programs that are large in many cells at once, and cell by cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpcore.progress import OnProgress
-from dpcore.suppression._demands import Demand, list_demands
+from dpcore.suppression._demands import (
+    Demand,
+    find_hidden_components,
+    list_demands,
+)
 from dpcore.suppression._equations import INTEGER_TOLERANCE, EquationSystem
 from dpcore.suppression._programs import (
     KnownSolutions,
     Programs,
+    count_in_solution,
     dense_row,
     multiply,
 )
@@ -28,14 +34,20 @@ from dpcore.suppression.outcome import (
     CellPlaces,
     CountBounds,
     KnownBounds,
+    Place,
     RevealedCell,
 )
 
+MAX_TRIED_REASONS = 50  # other cells; then a cell counts as told
+BY_REASON = (
+    -1
+)  # in place of a filled group: a cell that is told by why cells are hidden
 MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
 MAX_OPEN_SHARE_TO_RETRY = (
     0.95  # open cells left by a spread solution, to try another one
 )
 
+Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
@@ -159,12 +171,67 @@ class Reader:
                 if seen.is_open[number]:
                     give_away(number, (), certain=not math.isnan(value))
             on_progress("attacking", seen.decided_share)
+        # 4. Something small must be the reason that cells are hidden
+        open_cells = {demand.target[0] for demand in demands if demand.around is None}
+        open_cells -= {(one.table, one.cell) for one in (*told, *known)}
+        for one in self._list_told_by_reason(open_cells, seen.solutions):
+            # its bounds alone do not tell it, so these are not compared
+            is_known = self._known.get(one.target, ()) is None
+            (known if is_known else told).append(one)
         return AttackOutcome(
             revealed_cells=tuple(told),
             known_cells=tuple(known),
             blamed=self._name_tables(told),
             told_nestings=tuple(nestings),
         )
+
+    def _list_told_by_reason(
+        self, cells: Set[Place], solutions: Sequence[Floats]
+    ) -> Iterable[RevealedCell]:
+        """Find cells that are small for sure, or nothing would have been hidden.
+
+        If a cell is large, another one must be small that the same sums join.
+
+        Args:
+            cells: that are asked for.
+            solutions: ways to place people.
+        """
+        for number, table in enumerate(self._tables):
+            if not table.hides_small_alone:
+                continue
+            for joined in find_hidden_components(table):
+                atoms = [self._system.places[number, cell] for cell in joined]
+                weights, base = self._programs.weigh(atoms)
+                reasons = _Reasons(weights, base, table.threshold)
+                for solution in solutions:
+                    reasons.record(solution)
+                for place, cell in enumerate(joined):
+                    if (number, cell) not in cells or reasons.has_reason[place]:
+                        continue
+                    if not self._find_reason(reasons, place):
+                        yield RevealedCell(
+                            table=number,
+                            cell=cell,
+                            filled_group=BY_REASON,
+                            proof=self._system.find_cells_sharing_atoms(atoms[place]),
+                        )
+
+    def _find_reason(self, reasons: _Reasons, place: int) -> bool:
+        """Look for a solution with a large cell and another that is small."""
+        order = np.argsort(reasons.low, kind="stable")
+        others = [other for other in order.tolist() if other != place]
+        for other in others[:MAX_TRIED_REASONS]:
+            room = reasons.threshold - 1 - reasons.base[other]
+            value, solution = self._programs.maximize_over_integers(
+                dense_row(reasons.weights, place),
+                (dense_row(reasons.weights, other), float(room)),
+            )
+            if solution is not None:
+                reasons.record(solution)
+            if reasons.base[place] + value >= reasons.threshold:
+                reasons.has_reason[place] = True
+                return True
+        return False
 
     def _find_nestings(self, atoms: Ints) -> Iterable[tuple[str, str]]:
         """Return the inner and outer columns of which all these atoms are rare pairs."""
@@ -279,6 +346,29 @@ class Reader:
             if math.isfinite(low) and math.isfinite(high):
                 found[cell] = CountBounds(low=int(low), high=int(high), is_exact=False)
         return found
+
+
+class _Reasons:
+    """Which hidden cells can be large while another one of them is small.
+
+    Attributes:
+        low: the least of each cell in known solutions.
+        has_reason: whether a solution is known in which it is large and another small.
+    """
+
+    def __init__(self, weights: Any, base: Ints, threshold: int) -> None:
+        self.weights = weights
+        self.base = base
+        self.threshold = threshold
+        self.low = np.full(len(base), np.inf)
+        self.has_reason = np.zeros(len(base), dtype=bool)
+
+    def record(self, solution: Floats) -> None:
+        """Record the counts in a solution, which is NaN for atoms it leaves out."""
+        counts, has_all = count_in_solution(self.weights, self.base, solution)
+        self.low[has_all] = np.minimum(self.low, counts)[has_all]
+        if (counts < self.threshold)[has_all].any():
+            self.has_reason |= has_all & (counts >= self.threshold)
 
 
 def _is_inside(before: tuple[float, float] | None, bounds: tuple[float, float]) -> bool:

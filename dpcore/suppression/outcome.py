@@ -19,7 +19,8 @@ class RevealedCell:
 
     Attributes:
         table, cell: its place; groups that no table shows come after the tables.
-        filled_group: the group that it is known to fill; None if its count is told.
+        filled_group: the group that it is known to fill; None if its count is told, and
+            -1 if it is told by the reason for which cells are hidden.
         proof: shown cells (table, cell) that the bound stands on.
         is_certain: whether the bound is proved; else the attack ran out of time.
         bounds: the fewest and most people of the cell, or of the group outside it; None

@@ -201,6 +201,9 @@ class PublishedTable:
             complete_columns=frozenset(self.layout.columns),
             hide_zeros=self.rule.hide_zeros,
             hide_full=self.rule.hide_full,
+            # an earlier table is another reason, and so is a full cell
+            hides_small_alone=self.is_first
+            and (self.rule.hide_zeros or not self.rule.hide_full),
             wanted=wanted,
             name=self.name,
         )
