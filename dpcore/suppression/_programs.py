@@ -163,6 +163,8 @@ class Programs:
         from scipy.optimize import LinearConstraint, milp
 
         reached = weights if limit is None else np.abs(weights) + np.abs(limit[0])
+        if not reached.any():
+            return (0.0 if limit is None or limit[1] >= 0 else -math.inf), None
         program = self._reduce_to_components(reached)
         limits = [LinearConstraint(program.equations, program.sums, program.sums)]
         if program.known_sums.shape[0]:

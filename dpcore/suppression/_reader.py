@@ -220,16 +220,15 @@ class Reader:
         """Look for a solution with a large cell and another that is small."""
         order = np.argsort(reasons.low, kind="stable")
         others = [other for other in order.tolist() if other != place]
+        lack = reasons.threshold - reasons.base[place]
+        large = (-dense_row(reasons.weights, place), -float(lack))
         for other in others[:MAX_TRIED_REASONS]:
-            room = reasons.threshold - 1 - reasons.base[other]
-            value, solution = self._programs.maximize_over_integers(
-                dense_row(reasons.weights, place),
-                (dense_row(reasons.weights, other), float(room)),
+            fewest, solution = self._programs.maximize_over_integers(
+                -dense_row(reasons.weights, other), large
             )
             if solution is not None:
                 reasons.record(solution)
-            if reasons.base[place] + value >= reasons.threshold:
-                reasons.has_reason[place] = True
+            if reasons.base[other] - fewest < reasons.threshold:
                 return True
         return False
 
