@@ -25,6 +25,8 @@ class AttackedTable:
         occupied_cells: cells that attackers know to hold people.
         complete_columns: columns of which nobody has a value outside the groups.
         hide_zeros, hide_full: the rule's, for what it implies together with others.
+        hides_small_alone: whether a hidden cell is small, or protects small ones of the
+            same table, and readers know that.
         wanted: counts that must be possible for some hidden cells, beyond the
             threshold.
         is_past: whether the counts are those of people at an earlier time.
@@ -45,6 +47,7 @@ class AttackedTable:
     complete_columns: frozenset[str] = frozenset()
     hide_zeros: bool = False
     hide_full: bool = False
+    hides_small_alone: bool = False
     wanted: Mapping[int, int] = field(default_factory=dict)
     is_past: bool = False
     moved_cells: tuple[int, ...] = ()

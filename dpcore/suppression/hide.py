@@ -67,14 +67,17 @@ def find_demands(
     rule: HidingRule,
     reasons: Mapping[int, str],
     wanted: Mapping[int, int],
+    *,
+    needed: int,
 ) -> list[Demand]:
     """Return the rises of hidden counts that must stay possible.
 
     Args:
         reasons: cells, with the reason.
-        wanted: counts that must be possible for some of them, beyond the threshold.
+        wanted: counts that must be possible for some of them, beyond that of all.
+        needed: count that must be possible for all of them.
     """
-    least = {cell: max(rule.possible_count, wanted.get(cell, 0)) for cell in reasons}
+    least = {cell: max(needed, wanted.get(cell, 0)) for cell in reasons}
     demands = [
         Demand(cell=cell, containing_cell=None, rise=least[cell] - int(counts[cell]))
         for cell in reasons

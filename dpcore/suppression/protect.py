@@ -11,15 +11,11 @@ import numpy.typing as npt
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.values import MISSING
-from dpcore.suppression.attack import (
-    AttackOutcome,
-    KnownBounds,
-    attack,
-    find_known_bounds,
-)
+from dpcore.suppression.attack import attack, find_known_bounds
 from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
+from dpcore.suppression.outcome import AttackOutcome, KnownBounds
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import ExactTable, PublishedTable, list_lines
 from dpcore.suppression.rules import HidingRule
@@ -114,7 +110,7 @@ def protect_table(
     fixed = np.zeros(layout.size, dtype=bool)
     fixed[list(exceptions)] = True
     fixed[list(shown_before)] = True
-    if len(layout.axes) == 1 and not plan.rule.hide_zeros:
+    if plan.rule.shows_zeros:
         fixed[counts == 0] = True  # so readers know that hidden cells are not empty
     fixed[list(reasons)] = False
     occupied = _find_occupied_cells(plan, layout, counts)
@@ -126,7 +122,14 @@ def protect_table(
     hidden = CellHider(
         layout=layout,
         counts=counts,
-        demands=find_demands(layout, counts, plan.rule, reasons, wanted),
+        demands=find_demands(
+            layout,
+            counts,
+            plan.rule,
+            reasons,
+            wanted,
+            needed=plan.rule.find_possible_count(is_first=not earlier_tables),
+        ),
         is_hidden=hidden,
         is_fixed=fixed,
         min_counts=least,
@@ -260,11 +263,10 @@ def _show_unneeded(
 def _find_occupied_cells(plan: TablePlan, layout: Layout, counts: Ints) -> Ints:
     """Return the cells that readers know to hold somebody, whatever is hidden.
 
-    Members know it of all cells. Everybody knows it of lines that are there because
-    somebody has their values, and of hidden cells of a single column if the rule shows
-    empty cells.
+    Members know it of all cells. Everybody knows it of hidden cells if the rule shows
+    empty ones, and of lines that are there because somebody has their values.
     """
-    if plan.rule.members or (len(layout.axes) == 1 and not plan.rule.hide_zeros):
+    if plan.rule.members or plan.rule.shows_zeros:
         return np.flatnonzero(counts > 0)
     cells = [
         cell
@@ -362,6 +364,7 @@ class _Attacker:
 
     def _see_tables(self, table: PublishedTable) -> list[AttackedTable]:
         """Return the earlier tables, the new one, and earlier ones as of then."""
+        table = count_versions(table, self.earlier_tables)
         members = table.rule.members or any(
             before.rule.members for before, _ in self.earlier_tables
         )

@@ -15,9 +15,9 @@ import numpy as np
 
 from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.formulas import disarm
-from dpcore.suppression.attack import CountBounds
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Axis, Layout
+from dpcore.suppression.outcome import CountBounds
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.rules import HidingRule
 
@@ -69,6 +69,16 @@ class PublishedTable:
     def name(self) -> str:
         """The columns, and the account if it is another one."""
         return f"{self.title} ({self.account})" if self.account else self.title
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no earlier table about the same people was known."""
+        return not self.attacked and not self.compared
+
+    @property
+    def possible_count(self) -> int:
+        """The count that readers must think possible for a hidden cell."""
+        return self.rule.find_possible_count(is_first=self.is_first)
 
     def to_record(self) -> dict[str, Any]:
         """Return plain data with the values of each group, for the ledger."""
@@ -182,7 +192,7 @@ class PublishedTable:
             ),
             counts=self.counts,
             threshold=self.rule.threshold,
-            needed=self.rule.possible_count,
+            needed=self.possible_count,
             secret_pairs=find_secret_pairs(self.layout, self.counts)
             if self.rule.hide_full
             else (),
@@ -191,6 +201,9 @@ class PublishedTable:
             complete_columns=frozenset(self.layout.columns),
             hide_zeros=self.rule.hide_zeros,
             hide_full=self.rule.hide_full,
+            # an earlier table is another reason, and so is a full cell
+            hides_small_alone=self.is_first
+            and (self.rule.hide_zeros or not self.rule.hide_full),
             wanted=wanted,
             name=self.name,
         )

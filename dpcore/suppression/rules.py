@@ -44,15 +44,30 @@ class HidingRule:
                 "the choices of a rule are true or false", remedy="write one of both"
             )
 
-    @property
-    def possible_count(self) -> int:
-        """The count that readers must think possible for a hidden cell.
+    def find_possible_count(self, *, is_first: bool) -> int:
+        """Return the count that readers must think possible for a hidden cell.
 
-        It is the threshold. If empty cells are shown, it is one more. Otherwise two
-        hidden cells that sum to the threshold would both be known to be below it, as
-        one of them must have been hidden for being small.
+        Readers know that something small was the reason to hide cells. If the largest
+        possible count of a cell leaves one person in another, that one may be the
+        reason, and the threshold is enough. If it may leave nobody, one more person
+        must be possible, unless empty cells are a reason too.
+
+        Args:
+            is_first: whether no earlier table limits the count.
         """
-        return self.threshold + (not self.hide_zeros and not self.members)
+        knows_occupied = self.members or self.shows_zeros
+        return self.threshold + (
+            not self.hide_zeros and not (is_first and knows_occupied)
+        )
+
+    @property
+    def shows_zeros(self) -> bool:
+        """Whether readers may rely on it that no hidden cell is empty.
+
+        A full cell has empty ones beside it, so a rule that hides full cells hides
+        some of these.
+        """
+        return not self.hide_zeros and not self.hide_full
 
     def hides(self, count: int) -> bool:
         """Return whether a count is too small to be shown."""

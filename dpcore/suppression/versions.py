@@ -160,11 +160,13 @@ def see_today(
     occupied = people > 0
     if not members:
         occupied &= np.isin(np.arange(len(people)), table.occupied)
+    seen = table.as_attacked(frozenset(np.flatnonzero(occupied).tolist()), wanted)
     return replace(
-        table.as_attacked(frozenset(np.flatnonzero(occupied).tolist()), wanted),
+        seen,
         counts=counts,
         # of people who are others by now, nobody knows that the rule hid few
-        needed=0 if changed.any() else table.rule.possible_count,
+        needed=0 if changed.any() else table.possible_count,
+        hides_small_alone=seen.hides_small_alone and not changed.any(),
         secret_pairs=pairs,
         excepted_cells=frozenset(excepted),
         complete_columns=find_complete_columns(table, people),
@@ -192,7 +194,7 @@ def see_past(
             tuple(group.values for group in axis.groups) for axis in layout.axes
         ),
         threshold=max(table.rule.threshold, today[-1].rule.threshold),
-        needed=table.rule.possible_count,
+        needed=table.possible_count,
         secret_pairs=(),
         excepted_cells=frozenset(excepted),
         complete_columns=frozenset(),

@@ -307,6 +307,93 @@ def find_most_today(tables: list[PublishedTable]) -> float:
     return -found.fun
 
 
+def publish_before_and_after_one_town_changed() -> list[PublishedTable]:
+    """Publish a table, and one with a pair of towns after people came to and left C."""
+    people = [(8, 1, 3), (14, 40, 40), (3, 1, 25), (25, 2, 1)]
+    before = {
+        (town, ill): number
+        for town, line in zip("ABCE", people, strict=True)
+        for ill, number in zip("fmd", line, strict=True)
+    }
+    after = before | {("C", "f"): 17, ("C", "m"): 31, ("C", "d"): 18}
+    values = {"town": ("A", "B", "C", "E"), "ill": ("f", "m", "d")}
+    then, today = (
+        open_account(rows_of(cells, "town", "ill"), values) for cells in (before, after)
+    )
+    nhs = PRESETS["nhs"]
+    first = name_account(publish(then, plan_by(nhs, "town", "ill")))
+    # nobody came or left in A, B and E, whose totals are shown
+    assert {town for town, _ in find_moved(first, after)} == {"C"}
+    tree = Hierarchy(
+        values=("A", "B", "C", "E"),
+        levels=(("A", "B", "C", "E"), ("AB", "AB", "C", "E"), ("*",) * 4),
+    )
+    pairs = ShownColumn(column="town", hierarchy=tree)
+    return [first, publish(today, plan_by(nhs, pairs, "ill"), [first])]
+
+
+def find_most_if_only_c_changed(
+    tables: list[PublishedTable], town: str, ill: str
+) -> float:
+    """Return the most people of then, for readers who know that only C changed."""
+    people = [
+        (own_town, own_ill, when)
+        for own_town in "ABCE"
+        for own_ill in "fmd"
+        for when in ((0, 1) if own_town == "C" else (None,))
+    ]
+    lines = [
+        [
+            float(
+                own_town in region.get("town", {own_town})
+                and own_ill in region.get("ill", {own_ill})
+                and when in (None, today)
+            )
+            for own_town, own_ill, when in people
+        ]
+        for today, table in enumerate(tables)
+        for region, shown in zip(regions_of(table), table.counts, strict=True)
+        if shown is not None
+    ]
+    counts = [shown for table in tables for shown in table.counts if shown is not None]
+    found = milp(
+        [-float(own[:2] == (town, ill) and own[2] != 1) for own in people],
+        constraints=LinearConstraint(np.array(lines), counts, counts),
+        integrality=np.ones(len(people)),
+    )
+    assert found.success
+    return -found.fun
+
+
+def test_towns_whose_totals_are_the_same_do_not_count_as_changed() -> None:
+    """Some came to a town and some left it: that looked like moves in other towns.
+
+    The more cells may have changed, the less does a reader know. So hidden counts of
+    the other towns were told by what is the same in both tables.
+    """
+    tables = publish_before_and_after_one_town_changed()
+    for town, ill in (("C", "m"), ("E", "m"), ("A", "m")):
+        assert find_most_if_only_c_changed(tables, town, ill) >= 5
+
+
+def test_readers_see_which_lines_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin: if hidden cells of such lines may have changed, two counts are told."""
+    find_moved_there = find_moved_cells
+
+    def move_everywhere(table: PublishedTable, people: Ints) -> tuple[int, ...]:
+        hidden = [
+            cell
+            for cell in range(table.layout.size)
+            if table.counts[cell] is None and table.layout.labels(cell)[0] != "B"
+        ]
+        return tuple(sorted({*find_moved_there(table, people), *hidden}))
+
+    monkeypatch.setattr(protecting, "find_moved_cells", move_everywhere)
+    tables = publish_before_and_after_one_town_changed()
+    assert find_most_if_only_c_changed(tables, "C", "m") < 5
+    assert find_most_if_only_c_changed(tables, "E", "m") < 5
+
+
 def test_hidden_cells_together_do_not_tell_how_few_came() -> None:
     """Two hidden districts had 19 people and have 21: both are shown by now."""
     plan = plan_of(HidingRule(threshold=5), d=groups("d", 1, 1, 1))

@@ -187,6 +187,53 @@ def test_what_lies_between_two_cuts_is_not_told_to_be_empty_or_full(
     assert fits.find_end(men, 1) >= (rule.threshold if rule.hide_zeros else 1)
 
 
+AGES = ("0", "10", "18", "40")
+
+
+def publish_bands_then_ages() -> PublishedTable:
+    """Publish bands of ages, then the ages; all 20 people of 0-17 x are of age 0."""
+    people = {
+        "0": (20, 30, 22),
+        "10": (0, 25, 31),
+        "18": (60, 44, 51),
+        "40": (50, 55, 61),
+    }
+    cells = {
+        (age, letter): number
+        for age, line in people.items()
+        for letter, number in zip("xyz", line, strict=True)
+    }
+    curator = open_account(
+        rows_of(cells, "age", "letter"), {"age": AGES, "letter": ("x", "y", "z")}
+    )
+    bands = ShownColumn(
+        column="age",
+        hierarchy=Hierarchy(
+            values=AGES, levels=(AGES, ("0-17", "0-17", "18+", "18+"), ("*",) * 4)
+        ),
+        levels=(1,),
+    )
+    rule = HidingRule(threshold=5, hide_full=True)
+    first = publish(curator, plan_by(rule, bands, "letter"))
+    assert None not in first.counts
+    return publish(curator, plan_by(rule, "age", "letter"))
+
+
+def test_a_cell_that_fills_a_group_of_an_earlier_table_is_hidden() -> None:
+    table = publish_bands_then_ages()
+    for age in ("0", "10"):
+        assert table.counts[table.layout.find_cell((age, "x"))] is None
+
+
+def test_an_attack_on_whole_lines_alone_does_not_see_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin: the age 0 and the band of the first table show the same count."""
+    monkeypatch.setattr("dpcore.suppression._demands._list_full_demands", lambda *_: [])
+    table = publish_bands_then_ages()
+    assert table.counts[table.layout.find_cell(("0", "x"))] == 20
+
+
 def test_without_these_rules_both_cuts_are_shown() -> None:
     """The twin: 14 people of 18 are enough for a rule of small counts alone."""
     curator = open_account(rows_of(WOMEN_OF_18, "age", "sex"))

@@ -12,9 +12,11 @@ from dpcore.curator import curator as curating
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.suppression import PRESETS, HidingRule, PublishedTable, ShownColumn
 from dpcore.suppression import protect as protecting
+from dpcore.suppression._demands import find_hidden_components
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.maps import find_map
 from tests.suppression.accounts import (
+    count_of,
     name_account,
     open_account,
     plan_by,
@@ -23,6 +25,7 @@ from tests.suppression.accounts import (
 )
 from tests.suppression.fits import find_ends, find_extreme
 from tests.suppression.groupings import group_values
+from tests.suppression.tables import groups, plan_of, show
 from workbench.report.of_exact_table import list_checks
 
 CMS = PRESETS["cms"]
@@ -424,31 +427,78 @@ def test_the_report_bounds_counts_for_readers_with_the_map() -> None:
     assert not any("none of the hidden counts" in one for one in sentences)
 
 
+def publish_towns_and_zones(women: int, *, towns_first: bool) -> list[PublishedTable]:
+    """Publish towns and zones by sex; town A is in zone Z, town B is in both zones."""
+    cells = {
+        ("A", "Z", "f"): women,
+        ("A", "Z", "m"): 100 - women,
+        ("B", "Z", "f"): 14 - women,
+        ("B", "Z", "m"): 27 + women,
+        ("B", "N", "f"): 86,
+        ("B", "N", "m"): 23,
+        ("C", "N", "f"): 300,
+        ("C", "N", "m"): 400,
+    }
+    plans = (("zone", "sex"), ("town", "sex"))
+    return publish_all(
+        cells, ("town", "zone", "sex"), plans[::-1] if towns_first else plans
+    )
+
+
 def test_the_same_tables_may_come_from_a_large_count() -> None:
     """Of four hidden counts one alone can be small, and yet it may be above the rule's.
 
     The limit of that count comes from an earlier table. If the count is just below its
     limit, the few others of that table are the reason to hide it.
     """
-
-    def publish_both(women: int) -> list[PublishedTable]:
-        cells = {
-            ("A", "Z", "f"): women,
-            ("A", "Z", "m"): 100 - women,
-            ("B", "Z", "f"): 14 - women,
-            ("B", "Z", "m"): 27 + women,
-            ("B", "N", "f"): 86,
-            ("B", "N", "m"): 23,
-            ("C", "N", "f"): 300,
-            ("C", "N", "m"): 400,
-        }
-        plans = (("zone", "sex"), ("town", "sex"))
-        return publish_all(cells, ("town", "zone", "sex"), plans)
-
-    few = [table.counts for table in publish_both(3)]
+    few = [table.counts for table in publish_towns_and_zones(3, towns_first=False)]
     assert None in few[1]
     for women in (12, 13):
-        assert [table.counts for table in publish_both(women)] == few
+        tables = publish_towns_and_zones(women, towns_first=False)
+        assert [table.counts for table in tables] == few
+
+
+def test_a_later_limit_does_not_tell_why_counts_were_hidden() -> None:
+    """The zone has 14 women, so of four hidden counts only those of A can be small.
+
+    The first table had no other reason to hide four counts, so A has few women. With 12
+    of them, it hides nothing.
+    """
+    first, *more = publish_towns_and_zones(3, towns_first=True)
+    hidden = [cell for cell, count in enumerate(first.counts) if count is None]
+    assert len(hidden) == 4
+    assert all(count_of(table, "Z", "f") is None for table in more)
+    assert None not in publish_towns_and_zones(12, towns_first=True)[0].counts
+
+
+def test_bounds_alone_do_not_show_why_counts_were_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin: from 0 to 14 women seem possible, and the zones are published."""
+    monkeypatch.setattr(
+        "dpcore.suppression._reader.find_hidden_components", lambda table: []
+    )
+    _, zones = publish_towns_and_zones(3, towns_first=True)
+    assert count_of(zones, "Z", "f") == 14
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_hidden_cells_that_sums_join_are_those_found_one_by_one(seed: int) -> None:
+    draw = np.random.default_rng([51, seed])
+    plan = plan_of(CMS, a=groups("a", 2, 2, 1), b=groups("b", 1, 2))
+    layout = plan.build_layout()
+    hidden = np.flatnonzero(draw.random(layout.size) < 0.3).tolist()
+    table = show(plan, np.full(layout.size, 20), hidden)
+    kind = {cell: cell for cell in hidden}
+    for parent, children in layout.equations * len(hidden):
+        inside = [cell for cell in (parent, *children) if cell in kind]
+        for cell in inside:
+            kind[cell] = min(kind[other] for other in inside)
+    expected = {
+        frozenset(cell for cell in hidden if kind[cell] == own) for own in kind.values()
+    }
+    found = find_hidden_components(table.as_attacked(frozenset(), {}))
+    assert {frozenset(own) for own in found} == expected
 
 
 def test_a_map_needs_more_than_chance() -> None:

@@ -240,16 +240,17 @@ def test_hidden_counts_stay_protected_against_readers_who_know_of_errors() -> No
     assert tried["with errors"] > 30
 
 
+# readers of this rule do not know which cells hold somebody
+EMPTY_TOO = HidingRule(threshold=5, hide_zeros=True)
 EVEN = {("B", "D2", "m"): 4, ("C", "D1", "m"): 4}  # no total tells that rows are wrong
 
 
 def find_most_women() -> float:
     """Return the most women of A, for the readers who find the fewest."""
     curator = open_account(rows_of(TOWNS | EVEN, *NAMES))
-    rule = PRESETS["nhs"]
-    tables = [publish(curator, plan_by(rule, "town", "sex"))]
+    tables = [publish(curator, plan_by(EMPTY_TOO, "town", "sex"))]
     try:
-        tables.append(publish(curator, say_errors(plan_by(rule, "district", "sex"))))
+        tables.append(publish(curator, say_errors(plan_by(EMPTY_TOO, "district", "sex"))))
     except InfeasibleError as refused:
         assert refused.details["tables"]  # noqa: PT017 - safe as well
     women = {"town": frozenset("A"), "sex": frozenset("f")}
@@ -260,14 +261,20 @@ def find_most_women() -> float:
 
 
 def test_readers_who_trust_the_map_do_not_find_the_women_of_a_town() -> None:
-    assert find_most_women() >= PRESETS["nhs"].threshold
+    assert find_most_women() >= EMPTY_TOO.threshold
 
 
 def test_without_readers_who_trust_the_map_they_are_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The twin: nobody takes the errors to be as few as they can be."""
+    """The twin: nobody takes the errors to be as few as they can be.
+
+    Nor does anybody ask why the first table hid cells, which protects the women, too.
+    """
     monkeypatch.setattr(
         AtomBlocks, "find_errors", lambda _: np.zeros(0, dtype=np.int64)
+    )
+    monkeypatch.setattr(
+        "dpcore.suppression._reader.find_hidden_components", lambda table: []
     )
     assert find_most_women() == 3

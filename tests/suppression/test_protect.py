@@ -6,26 +6,27 @@ import ast
 import contextlib
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
 from dpcore.suppression import (
     PRESETS,
     HidingRule,
     PublishedTable,
     TablePlan,
-    atoms,
-    attacked,
 )
-from dpcore.suppression import attack as attacking
 from dpcore.suppression.hide import find_risky_cells
 from dpcore.suppression.plan import ExceptedCell
 from dpcore.suppression.protect import attack_all, protect_table
 from tests.suppression.completions import completions
 from tests.suppression.tables import Ints, count, groups, plan_of, show
+
+ROOT = Path(__file__).resolve().parents[2]
 
 RULES = (
     HidingRule(threshold=3),
@@ -61,8 +62,9 @@ def possible(
     """Return the least and most of each cell, and pairs of cells that may differ."""
     known = frozenset(
         (0, cell)
-        for cell in table.occupied
-        if counts[cell] and table.counts[cell] is None
+        for cell, shown in enumerate(table.counts)
+        if shown is None
+        and (table.rule.shows_zeros or (table.rule.members and counts[cell]))
     )
     low = [10**6] * len(counts)
     high = [-1] * len(counts)
@@ -81,19 +83,24 @@ def possible(
     return low, high, differ
 
 
+def show_as_known(
+    plan: TablePlan, counts: Ints, hidden: Sequence[int]
+) -> PublishedTable:
+    """Return a table with these cells hidden, and what readers know by its rule."""
+    occupied: tuple[int, ...] = ()
+    if plan.rule.members or plan.rule.shows_zeros:
+        occupied = tuple(np.flatnonzero(counts > 0).tolist())
+    return dataclasses.replace(show(plan, counts, hidden), occupied=occupied)
+
+
 def show_total(plan: TablePlan, counts: Ints) -> PublishedTable:
-    """Return a table that hides all that may be hidden, with what readers know of it."""
-    rule = plan.rule
-    shows_zeros = len(plan.columns) == 1 and not rule.hide_zeros
+    """Return a table that hides all that may be hidden."""
     hidden = [
         cell
         for cell, people in enumerate(counts.tolist())
-        if cell and (people or not shows_zeros)
+        if cell and (people or not plan.rule.shows_zeros)
     ]
-    occupied = tuple(hidden) if shows_zeros else ()
-    if rule.members:
-        occupied = tuple(np.flatnonzero(counts > 0).tolist())
-    return dataclasses.replace(show(plan, counts, hidden), occupied=occupied)
+    return show_as_known(plan, counts, hidden)
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -107,12 +114,13 @@ def test_no_completion_tells_a_hidden_cell(seed: int) -> None:
         rest = show_total(plan, counts)
         _, high, _ = possible(rest, counts)
         assert any(
-            high[cell] < plan.rule.possible_count
+            high[cell] < plan.rule.find_possible_count(is_first=True)
             for cell, people in enumerate(counts)
-            if people < plan.rule.possible_count
+            if people < plan.rule.find_possible_count(is_first=True)
         )
         return
     rule = plan.rule
+    needed = table.published.possible_count
     low, high, differ = possible(table.published, counts)
     for cell, people in enumerate(counts.tolist()):
         shown = table.published.counts[cell]
@@ -120,7 +128,8 @@ def test_no_completion_tells_a_hidden_cell(seed: int) -> None:
             assert shown == people
             assert not rule.hides(people)
         elif people < rule.threshold:
-            assert low[cell] < rule.possible_count <= high[cell]
+            assert low[cell] < needed <= high[cell]
+            assert people or not rule.shows_zeros
         bound = table.bounds.get(cell)
         if bound is not None and bound.is_exact:
             assert (bound.low, bound.high) == (low[cell], high[cell])
@@ -138,9 +147,13 @@ def test_hiding_small_cells_alone_is_refused_by_the_attack() -> None:
     for seed in range(0, 200, 5):
         plan, counts = random_table(seed)
         risky = find_risky_cells(plan.build_layout(), counts, plan.rule)
-        table = show(plan, counts, list(risky))
+        table = show_as_known(plan, counts, list(risky))
         _, high, _ = possible(table, counts)
-        exposed = {cell for cell in risky if high[cell] < plan.rule.possible_count}
+        exposed = {
+            cell
+            for cell in risky
+            if high[cell] < plan.rule.find_possible_count(is_first=True)
+        }
         outcome = attack_all(table, counts, [])
         assert {each.cell for each in outcome.revealed_cells} == exposed
         tables += bool(risky)
@@ -245,15 +258,21 @@ def test_names_of_columns_are_different() -> None:
 
 def test_the_attack_shares_no_code_with_the_suppression() -> None:
     """A mistake in how cells add up would hide itself from an attack that repeats it."""
-    own = {f"dpcore.suppression.{name}" for name in ("attacked", "atoms")}
-    imported = {
-        node.module
-        for module in (attacking, atoms, attacked)
-        for node in ast.walk(ast.parse(Path(module.__file__).read_text("utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.module
-    }
-    ours = {name for name in imported if name.startswith("dpcore")}
-    assert ours == {"dpcore.errors", "dpcore.progress", *own}
+    found = {"dpcore.suppression.attack"}
+    for name in (waiting := list(found)):
+        path = Path(*name.split(".")).with_suffix(".py")
+        for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))):
+            assert not isinstance(node, ast.Import) or "dpcore" not in node.names
+            if isinstance(node, ast.ImportFrom) and (node.module or "") not in found:
+                imported = node.module or ""
+                if imported.startswith("dpcore.suppression"):
+                    found.add(imported)
+                    waiting.append(imported)
+                assert imported not in {
+                    f"dpcore.suppression.{other}"
+                    for other in ("hide", "layout", "protect", "published", "plan")
+                }
+    assert "dpcore.suppression._programs" in found  # it was followed
 
 
 def test_most_tables_of_the_two_hundred_are_published() -> None:
@@ -273,20 +292,65 @@ def test_too_many_cells_are_refused_before_anything_is_counted() -> None:
         plan_of(HidingRule(threshold=3), **wide)
 
 
-def test_two_hidden_cells_leave_room_for_one_at_the_threshold() -> None:
+@pytest.mark.parametrize("hide_full", [False, True])
+def test_two_hidden_cells_leave_room_for_one_at_the_threshold(hide_full: bool) -> None:
     """Of two hidden cells that sum to the threshold, readers know that both are small.
 
-    One of both is small, or nothing would be hidden.
+    One of both is small, or nothing would be hidden; and neither is empty, or the
+    empty one is no reason to hide anything.
     """
-    for rule in (HidingRule(threshold=5), HidingRule(threshold=11)):
+    for threshold in (5, 11):
+        rule = HidingRule(threshold=threshold, hide_full=hide_full)
         plan = plan_of(rule, a=groups("a", 1, 1, 1, 1))
         counts = count(plan, [40, 25, 2, rule.threshold - 2])
         table = protect_table(plan, counts).published
         hidden = [cell for cell, shown in enumerate(table.counts) if shown is None]
         assert counts[hidden].sum() > rule.threshold
-        # the twin: an attack that asks for no more than the threshold passes both
-        outcome = attack_all(show(plan, counts, [3, 4]), counts, [])
+        # the twin: both may not leave
+        outcome = attack_all(show_as_known(plan, counts, [3, 4]), counts, [])
         assert {one.cell for one in outcome.revealed_cells} == {3, 4}
+
+
+PEOPLE_IN_THREE_COLUMNS = [[2, 2, 2], [40, 60, 80], [90, 70, 50]]
+
+
+def test_readers_believe_that_empty_cells_are_shown() -> None:
+    """Three hidden counts that sum to six are each at most four, as none is empty."""
+    plan = plan_of(PRESETS["nhs"], a=groups("a", 1, 1, 1), b=groups("b", 1, 1, 1))
+    counts = count(plan, PEOPLE_IN_THREE_COLUMNS)
+    layout = plan.build_layout()
+    small = [cell for cell, people in enumerate(counts) if people == 2]
+    hidden = [*small, *(cell + layout.shape[1] for cell in small)]
+    table = show_as_known(plan, counts, hidden)
+    assert {one.cell for one in attack_all(table, counts, []).revealed_cells} == {
+        *small
+    }
+    # the twin: readers who think that some of them may be empty do not know it
+    unaware = dataclasses.replace(table, occupied=())
+    assert not attack_all(unaware, counts, []).revealed_cells
+    made = protect_table(plan, counts)
+    assert len(made.reasons) > len(hidden)
+    assert all(made.bounds[cell].low >= 1 for cell in made.reasons)
+    assert all(made.bounds[cell].high >= 5 for cell in small)
+
+
+def test_readers_believe_it_of_earlier_tables_too() -> None:
+    """The sum of three hidden counts of the first table stands in the second one."""
+    by_both = plan_of(PRESETS["nhs"], a=groups("a", 1, 1, 1), b=groups("b", 1, 1, 1))
+    by_first = dataclasses.replace(by_both, columns=by_both.columns[:1])
+    counts = count(by_both, PEOPLE_IN_THREE_COLUMNS)
+    sums = count(by_first, [sum(line) for line in PEOPLE_IN_THREE_COLUMNS])
+    first = protect_table(by_both, counts).published
+    assert first.counts[by_both.build_layout().find_cell(("a.0", "Total"))] is None
+    with contextlib.suppress(InfeasibleError):
+        table = protect_table(by_first, sums, [(first, counts)]).published
+        assert table.counts[1] is None
+    # the twin: it is shown if the first table's readers think nothing of empty cells
+    unaware = dataclasses.replace(first, occupied=())
+    told = attack_all(show(by_first, sums, []), sums, [(first, counts)])
+    assert told.revealed_cells
+    told = attack_all(show(by_first, sums, []), sums, [(unaware, counts)])
+    assert not told.revealed_cells
 
 
 @pytest.mark.parametrize("label", [1, None, 2.5])
@@ -312,3 +376,35 @@ def test_two_exceptions_for_a_cell_are_refused() -> None:
     )
     with pytest.raises(ParameterError, match="same cell"):
         TablePlan(columns=plan.columns, rule=plan.rule, exceptions=exceptions)
+
+
+def test_an_exception_for_an_empty_cell_makes_it_no_protection() -> None:
+    """Everybody knows that children are not married: their empty cells hide nothing."""
+    status = Hierarchy(
+        values=("single", "married", "widowed"),
+        levels=(("single", "married", "widowed"), ("*",) * 3),
+    )
+    plan = plan_of(PRESETS["acro"], age=groups("age", 1, 1, 1), status=status)
+    counts = count(plan, [[300, 0, 0], [250, 60, 2], [120, 400, 15]])
+    layout = plan.build_layout()
+    empty = [("age.0", "married"), ("age.0", "widowed")]
+    widowed = layout.find_cell(("age.1", "widowed"))
+
+    def find_most(table: PublishedTable) -> float:
+        """Return the most widowed people of age 1, for readers who know the empty cells."""
+        known = list(table.counts)
+        for labels in empty:
+            known[layout.find_cell(labels)] = 0
+        exposed = dataclasses.replace(table, counts=tuple(known))
+        return attack_all(exposed, counts, [], with_bounds=True).bounds[widowed].high
+
+    # the twin: without exceptions, two empty cells are all that protects it
+    assert find_most(protect_table(plan, counts).published) == 2
+    reason = "nobody of this age can be married by law"
+    # it is no secret either that all children are single
+    shown = [*empty, ("age.0", "single")]
+    exceptions = tuple(ExceptedCell(labels=one, reason=reason) for one in shown)
+    excepted = dataclasses.replace(plan, exceptions=exceptions)
+    table = protect_table(excepted, counts).published
+    assert [table.counts[layout.find_cell(one)] for one in empty] == [0, 0]
+    assert find_most(table) >= 10

@@ -4,8 +4,8 @@ The figures are those of GaussSuppression 1.2.3 and sdcTable 0.32.6, run in R 4.
 the invented tables below; `docs/decisions/0054-exact-tables.md` has those of their own
 examples. Both protect less than a rule here: GaussSuppression against being told
 exactly, sdcTable by one person. So each is compared at its own protection. What makes
-every count of the threshold possible is compared with the choice for that; the rule
-asks for one person more (decision 0058).
+every count of the threshold possible is compared with the choice for that; readers who
+know that no hidden cell is empty are left out, as both leave them out.
 """
 
 from __future__ import annotations

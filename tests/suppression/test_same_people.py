@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,17 @@ import pytest
 import dpcore as dp
 from dpcore.curator import Curator
 from dpcore.errors import DisclosureError, InfeasibleError
-from dpcore.suppression import HidingRule, PublishedTable, ShownColumn, TablePlan
+from dpcore.release import InternalReport
+from dpcore.suppression import (
+    ExactTable,
+    HidingRule,
+    PublishedTable,
+    ShownColumn,
+    TablePlan,
+)
 from dpcore.suppression.protect import attack_all, protect_table
 from dpcore.suppression.versions import match_close_counts
+from tests.suppression.accounts import name_account, open_account, rows_of
 from tests.suppression.tables import count, groups, plan_of, show
 from workbench.report.of_exact_table import list_checks, not_promised
 
@@ -124,6 +133,47 @@ def test_a_column_that_cannot_be_attacked_is_refused_by_name(how: str) -> None:
     assert "nothing to do with this table: pay" in " ".join(not_promised(table))
     verdicts = {check.verdict for check in list_checks(made.content)}
     assert "review" in verdicts
+
+
+ILL = {"none": 300, "flu": 60, "cold": 40, "hiv": 24}
+CODES = {"flu": "J11", "cold": "J00", "hiv": "B24"}
+
+
+def compare_illnesses(today: Mapping[str, int]) -> InternalReport[ExactTable]:
+    """Make a table of today's illnesses together with one of `ILL`."""
+    plan = by(STRICT, "ill")
+    then, now = (
+        open_account(rows_of({(ill,): n for ill, n in cells.items()}, "ill"))
+        for cells in (ILL, today)
+    )
+    first = name_account(then.publish_table(then.exact_table(plan)))
+    return now.exact_table(plan, others=[first])
+
+
+@pytest.mark.parametrize("renamed", [("flu", "cold", "hiv"), ("flu", "hiv"), ("flu",)])
+def test_values_of_few_people_that_are_written_in_another_way_are_refused(
+    renamed: tuple[str, ...],
+) -> None:
+    """Most people have "none" in both files, so the codes passed as other people."""
+    today = {CODES[ill] if ill in renamed else ill: n for ill, n in ILL.items()}
+    with pytest.raises(InfeasibleError, match="writes with other values") as refused:
+        compare_illnesses(today)
+    assert refused.value.details["columns"] == "ill"
+
+
+@pytest.mark.parametrize(
+    "today",
+    [
+        {"none": 300, "cold": 40, "hiv": 24},  # nobody has the flu any more
+        {**ILL, "measles": 80},  # a new value, and all old ones
+        {"none": 300, "measles": 95, "cold": 40, "hiv": 24},  # too many for the flu
+    ],
+)
+def test_people_who_came_or_left_are_no_other_way_to_write_values(
+    today: Mapping[str, int],
+) -> None:
+    """The twin: a file would be refused as soon as a value comes or goes."""
+    assert compare_illnesses(today).content.published.compared == 1
 
 
 def test_without_a_common_column_the_totals_are_compared() -> None:

@@ -249,6 +249,12 @@ def place_people(step: Step, tables: list[PublishedTable]) -> Fits:
         for region in regions_of(table)
         if members and count_region(step.frame, region)
     ]
+    occupied += [
+        region
+        for table in tables
+        for region, count in zip(regions_of(table), table.counts, strict=True)
+        if count is None and table.rule.shows_zeros and count_region(step.frame, region)
+    ]
     return Fits(
         [keep_what_holds(table, step.frame) for table in tables],
         [("district", "town", DISTRICTS), ("zone", "town", ZONES)],

@@ -31,9 +31,9 @@ from dpcore.risk.linkage import Linkage, attack_by_linkage
 from dpcore.schema import Categorical, PrivacyUnit, Real, Schema, suggest_schema
 from dpcore.schema.suggest import without_missing
 from dpcore.suppression import HidingRule, PublishedTable, ShownColumn, TablePlan
-from dpcore.suppression.attack import CountBounds
 from dpcore.suppression.hide import find_risky_cells
 from dpcore.suppression.layout import Layout
+from dpcore.suppression.outcome import CountBounds
 from dpcore.suppression.protect import attack_all, protect_table
 from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Marginals
 from workbench import samples

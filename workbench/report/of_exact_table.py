@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpcore.io.xlsx import to_xlsx
-from dpcore.suppression.attack import CountBounds
 from dpcore.suppression.layout import Layout
+from dpcore.suppression.outcome import CountBounds
 from dpcore.suppression.published import HIDDEN_MARK, ExactTable, PublishedTable
 from dpcore.suppression.rules import HidingRule
 from dpcore.tables.rows import PublicTable
@@ -193,8 +193,12 @@ def find_verdict(checks: Sequence[Check]) -> str:
     return "review" if any(check.verdict == "review" for check in checks) else "pass"
 
 
-def rule_words(rule: HidingRule) -> str:
-    """Describe a rule in a sentence."""
+def rule_words(rule: HidingRule, *, is_first: bool) -> str:
+    """Describe a rule in a sentence.
+
+    Args:
+        is_first: whether no earlier table is protected by hiding empty cells.
+    """
     words = [
         ngettext(
             "Counts of {number} person or more are shown",
@@ -202,7 +206,9 @@ def rule_words(rule: HidingRule) -> str:
             rule.threshold,
         )
     ]
-    if not rule.hide_zeros:
+    if rule.shows_zeros and is_first:
+        words.append(_("empty cells are shown"))
+    elif not rule.hide_zeros:
         words.append(
             _("empty cells are shown, unless they are hidden to protect others")
         )
@@ -384,7 +390,7 @@ def document(table: PublishedTable, *, title: str = "", note: str = "") -> Docum
                 "are hidden because they are small, others so that nobody can work "
                 "out the small ones; the table does not say which is which."
             ).format(mark=HIDDEN_MARK),
-            rule_words(table.rule),
+            rule_words(table.rule, is_first=table.is_first),
             *exceptions(table),
         ),
         boxes=((_("What this does not promise"), (*not_promised(table),)),),

@@ -197,7 +197,7 @@ def ask_plan() -> TablePlan | None:
         if plan is None:
             return None
         about = make_printable(" × ".join(plan.column_names), max_length=200)
-        st.caption(f"{about}. {of_exact_table.rule_words(plan.rule)}")
+        st.caption(f"{about}. {of_exact_table.rule_words(plan.rule, is_first=False)}")
         return plan if st.button(_("Make the table of the plan")) else None
 
 

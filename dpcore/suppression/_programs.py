@@ -1,0 +1,319 @@
+"""Linear and integer programs over the equations: how large can a sum be?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.suppression._equations import (
+    INTEGER_TOLERANCE,
+    EquationSystem,
+    contradiction_error,
+    stack_sums,
+)
+from dpcore.suppression.outcome import CellPlaces, Place
+
+MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
+LINPROG_INFEASIBLE = 2  # status of scipy's linprog and milp
+LINPROG_UNBOUNDED = 3
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Programs:
+    """The programs of an equation system over its free atoms.
+
+    An atom is free if its bounds differ. A solution holds what each free atom has above
+    its lower bound.
+
+    Attributes:
+        room: (free atoms,) largest value of each one.
+        solved: linear and integer programs so far.
+    """
+
+    def __init__(self, system: EquationSystem) -> None:
+        self.solved = 0
+        self._size = system.size
+        self._low = system.low
+        self._free = np.flatnonzero(system.high > system.low)
+        self.room = (system.high - system.low)[self._free]
+        # 1. The equations that contain free atoms
+        small = system.matrix[:, self._free]
+        used = np.flatnonzero(np.diff(small.indptr) > 0)
+        self._equations = small[used]
+        self._sums = np.round(system.sums - system.matrix @ system.low)[used]
+        self._owners = [system.owners[line] for line in used]
+        # 2. The other known sums, if they say more than the bounds
+        lacks = system.min_known_sums - system.known_sums @ system.low
+        small = system.known_sums[:, self._free]
+        # a sum that must stay small may still grow
+        can_fail = (lacks > 0) | (small.sum(axis=1) < 0)
+        self._known_sums = small[np.flatnonzero(can_fail)]
+        self._min_known_sums = lacks[can_fail]
+        self._component = self._find_components()
+
+    def _find_components(self) -> Ints:
+        """Return (free atoms,) the number of the component of each one."""
+        from scipy import sparse
+        from scipy.sparse.csgraph import connected_components
+
+        stacked = sparse.vstack([abs(self._equations), abs(self._known_sums)]).tocsr()
+        lines = stacked.shape[0]
+        graph = sparse.block_array([[None, stacked], [stacked.T, None]])
+        if graph.shape[0] == 0 or not lines:
+            return np.arange(len(self._free))
+        parts: Ints = connected_components(graph, directed=False)[1]
+        return parts[lines:]
+
+    def weigh(
+        self, atoms: Sequence[Ints], signs: Sequence[Floats] | None = None
+    ) -> tuple[Any, Ints]:
+        """Return sums of atoms as weights of free atoms, and their values at low bounds.
+
+        Args:
+            signs: of the atoms of each sum; None if all are 1.
+        """
+        weights = stack_sums(atoms, self._size, signs)
+        base = np.round(weights @ self._low).astype(np.int64)
+        return weights[:, self._free].tocsr(), base
+
+    def find_ends(self, atoms: Ints) -> tuple[float, float]:
+        """Return the fewest and most people of some atoms."""
+        weights, base = self.weigh([atoms])
+        line = dense_row(weights, 0)
+        low, high = (sign * self._bound_whole_sum(sign * line) for sign in (-1, 1))
+        return base[0] + low, base[0] + high
+
+    def _bound_whole_sum(self, weights: Floats) -> float:
+        """Return a sum's largest whole value, or an upper bound if time ran out."""
+        value, solution, _ = self.maximize(weights)
+        if solution is None and math.isfinite(value):
+            whole, solution = self.maximize_over_integers(weights)
+            value = value if math.isnan(whole) else whole
+        return math.floor(value + INTEGER_TOLERANCE) if math.isfinite(value) else value
+
+    def _reduce_to_components(self, weights: Floats) -> _PartialSystem:
+        """Return the equations of the components that contain atoms of a sum."""
+        inside = np.isin(self._component, np.unique(self._component[weights != 0]))
+        equations = self._equations[:, inside]
+        lines = np.diff(equations.indptr) > 0
+        known_sums = self._known_sums[:, inside]
+        asked = np.diff(known_sums.indptr) > 0
+        return _PartialSystem(
+            uses_atom=inside,
+            uses_equation=lines,
+            equations=equations[lines],
+            sums=self._sums[lines],
+            known_sums=known_sums[asked],
+            min_known_sums=self._min_known_sums[asked],
+            max_rise=self.room[inside],
+        )
+
+    def maximize(self, weights: Floats) -> tuple[float, Floats | None, CellPlaces]:
+        """Maximize a sum; return its value, a solution, and the shown cells that bound
+        it.
+
+        The solution is None if it is not whole; the value is not a number if there is
+        no answer.
+        """
+        from scipy.optimize import linprog
+
+        if not (weights != 0).any():
+            return 0.0, np.full(len(self._free), np.nan), ()
+        program = self._reduce_to_components(weights)
+        has_known_sums = program.known_sums.shape[0] > 0
+        self.solved += 1
+        result = linprog(
+            -weights[program.uses_atom],
+            A_eq=program.equations,
+            b_eq=program.sums,
+            A_ub=-program.known_sums if has_known_sums else None,
+            b_ub=-program.min_known_sums if has_known_sums else None,
+            bounds=np.column_stack([np.zeros(len(program.max_rise)), program.max_rise]),
+            method="highs-ds",
+        )
+        if result.status == LINPROG_UNBOUNDED:
+            return math.inf, None, ()
+        if result.status == LINPROG_INFEASIBLE:
+            raise contradiction_error()
+        if result.status != 0:
+            return math.nan, None, ()
+        lines = np.flatnonzero(program.uses_equation)
+        owners = [self._owners[line] for line in lines]
+        proof = _name_priced_cells(owners, result.eqlin.marginals)
+        return float(-result.fun), program.round_solution(result.x), proof
+
+    def maximize_over_integers(
+        self, weights: Floats, limit: tuple[Floats, float] | None = None
+    ) -> tuple[float, Floats | None]:
+        """Maximize a sum over integers; return NaN and None if time ran out.
+
+        Args:
+            limit: another sum, and its largest value; the result is minus infinity if
+                it cannot be that small.
+        """
+        from scipy.optimize import Bounds as Box
+        from scipy.optimize import LinearConstraint, milp
+
+        reached = weights if limit is None else np.abs(weights) + np.abs(limit[0])
+        if not reached.any():
+            return (0.0 if limit is None or limit[1] >= 0 else -math.inf), None
+        program = self._reduce_to_components(reached)
+        limits = [LinearConstraint(program.equations, program.sums, program.sums)]
+        if program.known_sums.shape[0]:
+            limits.append(
+                LinearConstraint(program.known_sums, program.min_known_sums, np.inf)
+            )
+        if limit is not None:
+            limits.append(
+                LinearConstraint(limit[0][program.uses_atom], -np.inf, limit[1])
+            )
+        self.solved += 1
+        result = milp(
+            -weights[program.uses_atom],
+            constraints=limits,
+            integrality=np.ones(len(program.max_rise)),
+            bounds=Box(np.zeros(len(program.max_rise)), program.max_rise),
+            options={"time_limit": MAX_SECONDS_PER_PROGRAM, "mip_rel_gap": 0.0},
+        )
+        if result.status == LINPROG_INFEASIBLE:
+            if limit is not None:
+                return -math.inf, None
+            raise contradiction_error()
+        if result.status != 0 or result.x is None:
+            return math.nan, None
+        return float(round(-result.fun)), program.round_solution(result.x)
+
+    def find_spread_solution(self, weights: Any, needed: Ints) -> Floats | None:
+        """Return an integer solution that raises many cells towards their demands.
+
+        No cell counts for more than the change that is demanded of it.
+        """
+        from scipy import sparse
+        from scipy.optimize import linprog
+
+        atoms, cells = len(self._free), weights.shape[0]
+        program = self._reduce_to_components(np.ones(atoms))
+        none = sparse.csr_array((self._known_sums.shape[0], cells))
+        upper = sparse.vstack(
+            [
+                sparse.hstack([-weights, sparse.eye_array(cells)]),
+                sparse.hstack([-self._known_sums, none]),
+            ]
+        )
+        none = sparse.csr_array((self._equations.shape[0], cells))
+        most = np.concatenate([self.room, np.maximum(needed, 0)])
+        self.solved += 1
+        result = linprog(
+            -np.repeat([0.0, 1.0], [atoms, cells]),
+            A_ub=upper.tocsr(),
+            b_ub=np.concatenate([np.zeros(cells), -self._min_known_sums]),
+            A_eq=sparse.hstack([self._equations, none]).tocsr(),
+            b_eq=self._sums,
+            bounds=np.column_stack([np.repeat([0.0, -np.inf], [atoms, cells]), most]),
+            method="highs-ds",
+        )
+        return program.round_solution(result.x[:atoms]) if result.status == 0 else None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _PartialSystem:
+    """The equations and other known sums of the components that a sum reaches.
+
+    Attributes:
+        uses_atom: (free atoms,) which of them take part.
+        uses_equation: which equations do.
+        equations, sums: weights of the atoms, and what they add up to.
+        known_sums, min_known_sums: other sums, and how large they are at least.
+        max_rise: largest value of each atom above its low bound.
+    """
+
+    uses_atom: npt.NDArray[np.bool_]
+    uses_equation: npt.NDArray[np.bool_]
+    equations: Any
+    sums: Floats
+    known_sums: Any
+    min_known_sums: Floats
+    max_rise: Floats
+
+    def round_solution(self, solution: Floats) -> Floats | None:
+        """Return a solution rounded to integers, NaN for atoms outside the program.
+
+        None unless the rounded solution meets every equation exactly, so that no
+        tolerance of a solver makes a table safe.
+        """
+        whole = np.round(solution)
+        meets = (
+            (whole >= 0).all()
+            and (whole <= self.max_rise).all()
+            and (multiply(self.equations, whole) == self.sums).all()
+            and (multiply(self.known_sums, whole) >= self.min_known_sums).all()
+        )
+        if not meets:
+            return None
+        found = np.full(len(self.uses_atom), np.nan)
+        found[self.uses_atom] = whole
+        return found
+
+
+class KnownSolutions:
+    """The range of each cell's counts in known solutions, and the open demands."""
+
+    def __init__(self, weights: Any, base: Ints, needed: Ints) -> None:
+        self.weights = weights
+        self.base = base
+        self.needed = needed
+        self.low = np.full(len(base), np.inf)
+        self.high = np.full(len(base), -np.inf)
+        self.is_open = np.ones(len(base), dtype=bool)
+        self.solutions: list[Floats] = []
+
+    @property
+    def decided_share(self) -> float:
+        """The share of demands that are decided."""
+        return 1 - float(self.is_open.mean()) if len(self.is_open) else 1.0
+
+    def record(self, solution: Floats) -> None:
+        """Record the counts in a solution, which is NaN for atoms it leaves out."""
+        self.solutions.append(solution)
+        counts, has_all = count_in_solution(self.weights, self.base, solution)
+        self.low[has_all] = np.minimum(self.low, counts)[has_all]
+        self.high[has_all] = np.maximum(self.high, counts)[has_all]
+        self.is_open &= ~(has_all & (counts >= self.needed))
+
+
+def count_in_solution(
+    weights: Any, base: Ints, solution: Floats
+) -> tuple[Floats, Bools]:
+    """Return the sums in a solution, and whether it has all atoms of each one."""
+    lacks = np.isnan(solution)
+    has_all = multiply(weights, lacks.astype(np.float64)) == 0
+    return base + multiply(weights, np.where(lacks, 0.0, solution)), has_all
+
+
+def _name_priced_cells(owners: Sequence[Place | None], prices: Floats) -> CellPlaces:
+    """Return the shown cells whose equations a linear program leans on."""
+    return tuple(
+        owner
+        for owner, price in zip(owners, prices, strict=True)
+        if owner is not None and abs(price) > INTEGER_TOLERANCE
+    )
+
+
+def dense_row(weights: Any, number: int) -> Floats:
+    """Return a row of a sparse matrix."""
+    line: Floats = weights[[number]].toarray()[0]
+    return line
+
+
+def multiply(matrix: Any, vector: npt.NDArray[Any]) -> Floats:
+    """Multiply a matrix by a vector that may hold infinity where it has no weight."""
+    product: Floats = matrix @ np.asarray(vector, dtype=np.float64)
+    return product

@@ -1,0 +1,375 @@
+"""One kind of readers: what they know, and what they can tell.
+
+Hidden counts are bounded in three steps: by the bounds of the atoms, by solutions of
+linear programs that are large in many cells at once, and cell by cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence, Set
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.progress import OnProgress
+from dpcore.suppression._demands import (
+    Demand,
+    find_hidden_components,
+    list_demands,
+)
+from dpcore.suppression._equations import INTEGER_TOLERANCE, EquationSystem
+from dpcore.suppression._programs import (
+    KnownSolutions,
+    Programs,
+    count_in_solution,
+    dense_row,
+    multiply,
+)
+from dpcore.suppression.atoms import AtomBlocks, RareGroup
+from dpcore.suppression.attacked import AttackedTable
+from dpcore.suppression.outcome import (
+    AttackOutcome,
+    CellPlaces,
+    CountBounds,
+    KnownBounds,
+    Place,
+    RevealedCell,
+)
+
+MAX_TRIED_REASONS = 50  # other cells; then a cell counts as told
+BY_REASON = (
+    -1
+)  # in place of a filled group: a cell that is told by why cells are hidden
+MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
+MAX_OPEN_SHARE_TO_RETRY = (
+    0.95  # open cells left by a spread solution, to try another one
+)
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class Reader:
+    """One kind of readers of the published tables.
+
+    Args:
+        known: what was told before, see `find_known_bounds`.
+        knows_numbers: whether they know how many people have a rare pair at most.
+        most_errors: people with errors of coding, if they take them to be few.
+        first_group: number of the first families whose groups no table shows; None
+            for the number of tables.
+
+    Raises: InfeasibleError if no people fit all counts.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[AttackedTable],
+        blocks: AtomBlocks,
+        known: KnownBounds,
+        *,
+        knows_numbers: bool = False,
+        most_errors: int | None = None,
+        first_group: int | None = None,
+    ) -> None:
+        self._tables = tables
+        self._known = known
+        self._first_group = len(tables) if first_group is None else first_group
+        self._system = EquationSystem(
+            tables, blocks, knows_numbers=knows_numbers, most_errors=most_errors
+        )
+        self._programs = Programs(self._system)
+
+    @property
+    def solved_programs(self) -> int:
+        """Linear and integer programs so far."""
+        return self._programs.solved
+
+    def list_demands(self) -> list[Demand]:
+        """Return all that must be possible."""
+        return list_demands(self._system, self._first_group)
+
+    def is_settled(self, demand: Demand) -> bool:
+        """Return whether it is clear without counts that hardly anybody is there."""
+        return self._system.is_settled(demand.atoms)
+
+    def decide(
+        self, demands: Sequence[Demand], on_progress: OnProgress
+    ) -> AttackOutcome:
+        """Decide every demand."""
+        needed = np.array([demand.needed for demand in demands], dtype=np.int64)
+        weights, base = self._programs.weigh([demand.atoms for demand in demands])
+        seen = KnownSolutions(weights, base, needed)
+        told: list[RevealedCell] = []
+        known: list[RevealedCell] = []
+        nestings: set[tuple[str, str]] = set()
+
+        def give_away(
+            number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
+        ) -> None:
+            seen.is_open[number] = False
+            demand = demands[number]
+            if demand.around is not None:
+                if self._programs.find_ends(demand.around)[1] < 1:
+                    return  # nobody is in the group
+            elif demand.may_be_empty and most < 1 - INTEGER_TOLERANCE:
+                return
+            (table, cell), around = demand.target
+            one = RevealedCell(
+                table=table,
+                cell=cell,
+                filled_group=around,
+                proof=proof or self._system.find_cells_sharing_atoms(demand.atoms),
+                is_certain=certain,
+                bounds=self._programs.find_ends(demand.atoms)
+                if demand.target in self._known
+                else None,
+            )
+            is_known = one.bounds is not None and _is_inside(
+                self._known[one.target], one.bounds
+            )
+            if is_known and certain:
+                known.append(one)
+                return
+            told.append(one)
+            if table >= len(self._tables):
+                nestings.update(self._find_nestings(demand.atoms))
+
+        # 1. Decide demands by the bounds of the atoms
+        top = base + multiply(weights, self._programs.room)
+        for number in np.flatnonzero(top < needed).tolist():
+            proof = self._system.find_proof(demands[number].atoms)
+            give_away(number, proof, most=top[number])
+        # 2. Look for integer solutions that are large in many open cells at once
+        while seen.is_open.any():
+            before = int(seen.is_open.sum())
+            solution = self._programs.find_spread_solution(
+                weights[seen.is_open], (needed - base)[seen.is_open]
+            )
+            if solution is None:
+                break
+            seen.record(solution)
+            on_progress("attacking", seen.decided_share)
+            if seen.is_open.sum() > MAX_OPEN_SHARE_TO_RETRY * before:
+                break
+        # 3. Decide the remaining cells one by one
+        for number in range(len(demands)):
+            if not seen.is_open[number]:
+                continue
+            value, solution, proof = self._programs.maximize(dense_row(weights, number))
+            if base[number] + value + INTEGER_TOLERANCE < needed[number]:
+                give_away(number, proof, most=base[number] + value)
+            else:
+                if solution is None:
+                    value, solution = self._programs.maximize_over_integers(
+                        dense_row(weights, number)
+                    )
+                if solution is not None:
+                    seen.record(solution)
+                if seen.is_open[number]:
+                    give_away(number, (), certain=not math.isnan(value))
+            on_progress("attacking", seen.decided_share)
+        # 4. Something small must be the reason that cells are hidden
+        open_cells = {demand.target[0] for demand in demands if demand.around is None}
+        open_cells -= {(one.table, one.cell) for one in (*told, *known)}
+        for one in self._list_told_by_reason(open_cells, seen.solutions):
+            # its bounds alone do not tell it, so these are not compared
+            is_known = self._known.get(one.target, ()) is None
+            (known if is_known else told).append(one)
+        return AttackOutcome(
+            revealed_cells=tuple(told),
+            known_cells=tuple(known),
+            blamed=self._name_tables(told),
+            told_nestings=tuple(nestings),
+        )
+
+    def _list_told_by_reason(
+        self, cells: Set[Place], solutions: Sequence[Floats]
+    ) -> Iterable[RevealedCell]:
+        """Find cells that are small for sure, or nothing would have been hidden.
+
+        If a cell is large, another one must be small that the same sums join.
+
+        Args:
+            cells: that are asked for.
+            solutions: ways to place people.
+        """
+        for number, table in enumerate(self._tables):
+            if not table.hides_small_alone:
+                continue
+            for joined in find_hidden_components(table):
+                atoms = [self._system.places[number, cell] for cell in joined]
+                weights, base = self._programs.weigh(atoms)
+                reasons = _Reasons(weights, base, table.threshold)
+                for solution in solutions:
+                    reasons.record(solution)
+                for place, cell in enumerate(joined):
+                    if (number, cell) not in cells or reasons.has_reason[place]:
+                        continue
+                    if not self._find_reason(reasons, place):
+                        yield RevealedCell(
+                            table=number,
+                            cell=cell,
+                            filled_group=BY_REASON,
+                            proof=self._system.find_cells_sharing_atoms(atoms[place]),
+                        )
+
+    def _find_reason(self, reasons: _Reasons, place: int) -> bool:
+        """Look for a solution with a large cell and another that is small."""
+        order = np.argsort(reasons.low, kind="stable")
+        others = [other for other in order.tolist() if other != place]
+        lack = reasons.threshold - reasons.base[place]
+        large = (-dense_row(reasons.weights, place), -float(lack))
+        for other in others[:MAX_TRIED_REASONS]:
+            fewest, solution = self._programs.maximize_over_integers(
+                -dense_row(reasons.weights, other), large
+            )
+            if solution is not None:
+                reasons.record(solution)
+            if reasons.base[other] - fewest < reasons.threshold:
+                return True
+        return False
+
+    def _find_nestings(self, atoms: Ints) -> Iterable[tuple[str, str]]:
+        """Return the inner and outer columns of which all these atoms are rare pairs."""
+        by_nesting: dict[tuple[str, str], list[RareGroup]] = {}
+        for group in self._system.rare_groups:
+            if group.nesting is not None and not group.is_error:
+                by_nesting.setdefault(group.nesting, []).append(group)
+        for nesting, groups in by_nesting.items():
+            if self._system.mark_rare(groups)[atoms].all():
+                yield nesting
+
+    def find_fewest(self, atoms: Ints) -> int:
+        """Return the fewest people of some atoms; 0 if that took too long."""
+        fewest = self._programs.find_ends(atoms)[0]
+        return int(fewest) if math.isfinite(fewest) else 0
+
+    def _name_tables(self, told: Sequence[RevealedCell]) -> tuple[str, ...]:
+        """Return the names of earlier tables that give cells away."""
+        numbers = {
+            number
+            for one in told
+            for number in (one.table, *(number for number, _ in one.proof))
+            if number < len(self._tables)
+        }
+        return tuple(sorted({self._tables[number].name for number in numbers} - {""}))
+
+    def find_told_changes(self) -> AttackOutcome:
+        """Find the sets of cells with few newcomers or few leavers."""
+        told = tuple(self._list_told_changes())
+        return AttackOutcome(revealed_cells=told, blamed=self._name_tables(told))
+
+    def _list_told_changes(self) -> Iterable[RevealedCell]:
+        sets = [
+            (number, cells)
+            for number, table in enumerate(self._tables)
+            for cells in table.changes
+        ]
+        if not sets:
+            return
+        atoms = []
+        signs = []
+        for number, cells in sets:
+            today = np.concatenate([self._system.today[number, cell] for cell in cells])
+            past = np.concatenate([self._system.places[number, cell] for cell in cells])
+            atoms.append(np.concatenate([today, past]))
+            signs.append(np.repeat([1.0, -1.0], [len(today), len(past)]))
+        weights, base = self._programs.weigh(atoms, signs)
+        least = np.array([self._tables[number].threshold for number, _ in sets])
+        is_open = np.ones(len(sets), dtype=bool)
+        # 1. Look for solutions in which many people come, or leave, in many sets
+        for sign in (1, -1):
+            rows = np.flatnonzero(is_open)
+            if not len(rows):
+                break
+            seen = KnownSolutions(sign * weights[rows], sign * base[rows], least[rows])
+            solution = self._programs.find_spread_solution(
+                sign * weights[rows], (least - sign * base)[rows]
+            )
+            if solution is not None:
+                seen.record(solution)
+            is_open[rows] = seen.is_open
+        # 2. Decide the remaining sets one by one
+        for row in np.flatnonzero(is_open).tolist():
+            line = dense_row(weights, row)
+            highest, _, proof = self._programs.maximize(line)
+            top = base[row] + highest
+            if math.isnan(top) or top >= least[row] - INTEGER_TOLERANCE:
+                continue
+            bottom = base[row] - self._programs.maximize(-line)[0]
+            is_few = bottom > INTEGER_TOLERANCE - least[row]
+            if is_few and max(top, -bottom) > INTEGER_TOLERANCE:
+                number, cells = sets[row]
+                yield RevealedCell(
+                    table=number,
+                    cell=cells[0],
+                    # decided atoms are in no equation of the program
+                    proof=(*proof, *self._system.find_cells_sharing_atoms(atoms[row])),
+                )
+
+    def bound_hidden_cells(
+        self, table: int, on_progress: OnProgress
+    ) -> dict[int, CountBounds]:
+        """Bound the hidden cells of a table: exactly if they are few.
+
+        Otherwise the bounds are the smallest and largest counts in two solutions.
+        """
+        counts = self._tables[table].counts
+        cells = [cell for cell, count in enumerate(counts) if count is None]
+        weights, base = self._programs.weigh(
+            [self._system.places[table, cell] for cell in cells]
+        )
+        found = {}
+        if len(cells) <= MAX_EXACT_INTERVALS:
+            for number, cell in enumerate(cells):
+                low, high = self._programs.find_ends(self._system.places[table, cell])
+                on_progress("bounding", (number + 1) / len(cells))
+                if math.isfinite(low) and math.isfinite(high):
+                    found[cell] = CountBounds(
+                        low=int(low), high=int(high), is_exact=True
+                    )
+            return found
+        needed = np.array([self._tables[table].needed_in(cell) for cell in cells])
+        seen = KnownSolutions(weights, base, needed)
+        for sign in (1, -1):
+            solution = self._programs.find_spread_solution(
+                sign * weights, np.maximum(sign * (needed - base), 0)
+            )
+            if solution is not None:
+                seen.record(solution)
+        for number, cell in enumerate(cells):
+            low, high = seen.low[number], seen.high[number]
+            if math.isfinite(low) and math.isfinite(high):
+                found[cell] = CountBounds(low=int(low), high=int(high), is_exact=False)
+        return found
+
+
+class _Reasons:
+    """Which hidden cells can be large while another one of them is small.
+
+    Attributes:
+        low: the least of each cell in known solutions.
+        has_reason: whether a solution is known in which it is large and another small.
+    """
+
+    def __init__(self, weights: Any, base: Ints, threshold: int) -> None:
+        self.weights = weights
+        self.base = base
+        self.threshold = threshold
+        self.low = np.full(len(base), np.inf)
+        self.has_reason = np.zeros(len(base), dtype=bool)
+
+    def record(self, solution: Floats) -> None:
+        """Record the counts in a solution, which is NaN for atoms it leaves out."""
+        counts, has_all = count_in_solution(self.weights, self.base, solution)
+        self.low[has_all] = np.minimum(self.low, counts)[has_all]
+        if (counts < self.threshold)[has_all].any():
+            self.has_reason |= has_all & (counts >= self.threshold)
+
+
+def _is_inside(before: tuple[float, float] | None, bounds: tuple[float, float]) -> bool:
+    """Return whether bounds tell no more than those of before."""
+    return before is not None and bounds[0] <= before[0] and bounds[1] >= before[1]
