@@ -18,6 +18,7 @@ from tests.pages.tab import Tab
 from workbench.language.wording import loss_words, pair_sentences
 from workbench.report import sentences
 from workbench.server.web import holders
+from workbench.store.people.same_people import same_people
 from workbench.ui import releases
 from workbench.upload import linked
 
@@ -613,16 +614,96 @@ def test_four_of_eighty_keys_are_enough(app: Tab) -> None:
     assert not app.button("Open the data set").disabled
 
 
-def test_likeness_names_the_file_that_was_compared(app: Tab) -> None:
-    """Two tables would be called almost equal after one of their files was compared."""
+def half_of(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.iloc[::2].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+@pytest.mark.parametrize(
+    ("change_people", "change_events", "like"),
+    [
+        (half_of, None, "two.csv"),
+        (None, half_of, "one.csv"),
+    ],
+)
+def test_a_pair_with_one_known_file_is_asked_about(
+    app: Tab,
+    change_people: Callable[[pd.DataFrame], pd.DataFrame] | None,
+    change_events: Callable[[pd.DataFrame], pd.DataFrame] | None,
+    like: str,
+    *,
+    is_turned: bool,
+) -> None:
+    """Half of the people with the same events would get a second budget unasked."""
     open_pair(app)
     people = patients()
-    events = stays(people).assign(ward="D")
+    events = stays(people)
+    files = [
+        ("one.csv", change_people(people) if change_people else people),
+        ("two.csv", change_events(events) if change_events else events),
+    ]
+    if is_turned:
+        files.reverse()
     app.go("upload").press("Open another table")
-    app.go("upload").upload(as_csv(people.head(297)), "some.csv")
-    field(app, "second-file").upload("other.csv", as_csv(events), "text/csv").run()
-    assert "some\\.csv looks like a file of" in app.text
-    assert "rows are in only one of the two tables" not in app.text
+    app.go("upload").upload(as_csv(files[0][1]), files[0][0])
+    field(app, "second-file").upload(files[1][0], as_csv(files[1][1]), "text/csv").run()
+    assert f"{html.escape(like[:3])}\\.csv looks like a file of patients" in app.text
+    assert app.session.linked_draft is not None
+    answer(say_cap(app, 3))
+    assert app.button("Open the data set").disabled
+    rule(app, "Are both tables").set_value("the same").run()
+    app.press("Open the data set")
+    assert app.errors == ""
+    own = app.curator.account.dataset
+    (other,) = {*app.curator.ledger.datasets()} - {own}
+    assert same_people(own, app.curator.ledger) == [other]
+
+
+def test_a_pair_of_other_people_is_not_asked_about(app: Tab) -> None:
+    """A question about everything would be answered without being read."""
+    open_pair(app)
+    people = patients()
+    rng = np.random.default_rng(3)
+    others = people.assign(
+        patient="q" + people["patient"], age=rng.integers(0, 90, len(people))
+    )
+    events = stays(people).assign(ward="D").iloc[:-5]
+    events["patient"] = "q" + events["patient"]
+    events["nights"] = rng.integers(1, 15, len(events))
+    app.go("upload").press("Open another table")
+    bring(app, others, events)
+    assert "looks like" not in app.text
+    answer(say_cap(app, 3))
+    assert not app.button("Open the data set").disabled
+
+
+def test_either_file_of_a_pair_alone_is_asked_about(app: Tab) -> None:
+    """The events alone would get a second budget unasked."""
+    open_pair(app)
+    people = patients()
+    for name, rows in (("one", people), ("two", stays(people))):
+        app.go("upload").press("Open another table")
+        app.go("upload").upload(as_csv(rows), f"{name}.csv")
+        assert f"{name}\\.csv looks like a file of patients" in app.text
+
+
+def test_a_changed_pair_is_asked_about_where_a_file_was_opened_alone(
+    app: Tab, new_tab: Callable[[], Tab]
+) -> None:
+    """The account of the file alone would stand for that of the pair."""
+    people = patients()
+    events = stays(people)
+    app.go("upload").upload(as_csv(people), "patients.csv")
+    app.press("Open the data set")
+    assert app.session.curator is not None
+    pair = new_tab()
+    bring(pair, people, events)
+    assert "looks like" not in pair.text
+    answer(say_cap(pair, 3)).press("Open the data set")
+    assert pair.errors == ""
+    again = new_tab()
+    bring(again, people, half_of(events))
+    assert "patients\\.csv looks like a file of patients" in again.text
 
 
 def test_a_maximum_from_the_data_is_in_every_promise(app: Tab) -> None:

@@ -222,7 +222,24 @@ def account_of(pair: LinkedDraft) -> tuple[str, PersonalLedger]:
             handed = LinkedCurator.account_name(frames[0], frames[1], ledger)
             if ledger.is_mine(handed):
                 pair.dataset, pair.opener = handed, ledger.opener
+        pair.similar_table = _find_similar(pair, own.with_opener(pair.opener))
     return pair.dataset, own.with_opener(pair.opener)
+
+
+def _find_similar(
+    pair: LinkedDraft, ledger: PersonalLedger
+) -> likeness.SimilarTable | None:
+    """Return the data set on file of which a file looks like one of these.
+
+    None if both are on file together.
+    """
+    if ledger.account(pair.dataset) is not None:
+        return None
+    return likeness.find_similar_table(
+        [(table.name, table.sketch_under(ledger)) for table in pair.tables],
+        ledger,
+        own_accounts=[table.dataset for table in pair.tables],
+    )
 
 
 def count_linked(
@@ -303,9 +320,8 @@ def open_pair(
             if alike
             else {}
         )
-        likeness.store_sketch(
-            pair.people.frame, dataset, curator.people.name, ledger, answer
-        )
+        sketched = [table.sketch_under(ledger) for table in pair.tables]
+        likeness.store_sketch(sketched, dataset, curator.people.name, ledger, answer)
         if brought is not None:
             opened_files.note_file(brought, dataset, ledger)
         for table in pair.tables:

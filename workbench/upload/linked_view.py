@@ -104,7 +104,6 @@ def show(pair: LinkedDraft) -> None:
             both,
             unit or PrivacyUnit(max_rows=1),
             at_last,
-            compared_file=pair.compared_file,
         )
     with at_last:
         schema = _link(pair, schemas, rules)
