@@ -8,6 +8,7 @@ from workbench.audit import (
     criteria_view,
     document,
     findings,
+    linked_view,
     person_view,
     rows_view,
     view,
@@ -21,6 +22,10 @@ from workbench.ui.attacker_view import ask_known_people
 
 st.title(_("Is this anonymous?"))
 st.caption(textbook_names("audit"))
+linked = data_sets_view.linked_on_page()
+if linked is not None:
+    linked_view.show(linked)
+    st.stop()
 curator = data_sets_view.need_rows()
 draft = session.session().draft
 roles = {role.column: role for role in findings.suggested_roles(curator)}

@@ -19,7 +19,9 @@ from dpcore.engines.base import Engine, ignore_progress
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.linked import (
     LinkCounts,
+    LinkedFiles,
     LinkedRows,
+    ViewEngine,
     link_rows,
     read_linked_table,
 )
@@ -160,11 +162,22 @@ class LinkedCurator:
         if linked.events.unit.found:
             linked = linked.with_unit(_find_unit(rows, linked, ledger.key, make))
         of_people, of_events, counts = rows.views(linked, ledger.key)
+        files = LinkedFiles(
+            people=frames[0],
+            events=frames[1],
+            people_places=rows.people_places,
+            event_places=rows.event_places,
+            parents=rows.parents,
+        )
         curators = [
             make(
-                FrameEngine(rows, schema, key=ledger.key, compute=compute), schema, view
+                ViewEngine(
+                    view_rows, schema, files, linked, key=ledger.key, compute=compute
+                ),
+                schema,
+                view,
             )
-            for view, rows, schema in (
+            for view, view_rows, schema in (
                 ("people", of_people, linked.people_view),
                 ("events", of_events, linked.events_view),
             )

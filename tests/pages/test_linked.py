@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import html
 import re
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,7 @@ import pytest
 from dpcore.accounting.loss import UNIT, loss_fields
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from tests.pages.tab import Tab
-from workbench.language.wording import loss_words, pair_sentences
+from workbench.language.wording import loss_words, pair_sentences, percent
 from workbench.report import sentences
 from workbench.server.web import holders
 from workbench.store.people.same_people import same_people
@@ -320,17 +322,12 @@ def test_both_views_work_on_every_page(app: Tab) -> None:
     assert names == ("sex", "age", "number of events", "ward", "nights")
 
 
-@pytest.mark.parametrize("page", ["audit", "anonymize", "tables"])
+@pytest.mark.parametrize("page", ["anonymize", "tables"])
 def test_pages_of_one_file_offer_nothing(app: Tab, page: str) -> None:
     """Exact figures of the events that count would pass for those of the file."""
-    bring(app)
-    if page == "audit":
-        app.go(page)
-        assert "This page looks at one file. Open patients" in app.text
-        app.go("upload")
-    answer(say_cap(app, 3)).press("Open the data set")
+    open_pair(app)
     labels = [each.label for each in app.at.button]
-    assert not [each for each in labels if each.startswith(("Audit", "Anonymize"))]
+    assert not [each for each in labels if each.startswith("Anonymize")]
     for view in ("people", "events"):
         app.session.look_at(view)
         app.go(page)
@@ -338,6 +335,77 @@ def test_pages_of_one_file_offer_nothing(app: Tab, page: str) -> None:
         assert not app.at.dataframe
         assert not app.at.get("download_button")
         assert not app.at.button
+    assert app.errors == ""
+
+
+def test_a_pair_that_is_not_open_is_not_audited(app: Tab) -> None:
+    """The audit of one file would pass for that of both."""
+    bring(app)
+    app.go("audit")
+    assert "This page looks at one file. Open patients" in app.text
+
+
+def test_people_are_audited_by_their_events(
+    app: Tab, new_tab: Callable[[], Tab]
+) -> None:
+    """Nobody would learn what somebody finds who knows a patient and two stays."""
+    open_pair(app).press("Audit: is it anonymous?")
+    app.go("audit")
+    assert app.errors == ""
+    assert "internal: based on the original" in app.text
+    app.set("multiselect", "What others may know about a", ["sex", "ward", "nights"])
+    assert "Others know ward and nights of 2 events of a person" in app.text
+    assert "All events are looked at here" in app.text
+    people = patients()
+    rows = stays(people).merge(people[["patient", "sex"]])
+    shares = {}
+    for number in (1, 2):
+        app.set("radio", "How many events of a person others", number)
+        assert app.errors == ""
+        sets = {
+            patient: [*zip(own["sex"], own["ward"], own["nights"], strict=True)]
+            for patient, own in rows.groupby("patient")
+        }
+        unique = [
+            any(
+                sum(not Counter(some) - Counter(other) for other in sets.values()) == 1
+                for some in combinations(own, min(number, len(own)))
+            )
+            for own in sets.values()
+        ]
+        shares[number] = sum(unique) / len(people)
+        shown = percent(shares[number])
+        assert f"{shown} of the people are unique" in app.text
+    assert shares[2] > shares[1] > 0
+    # the same from either half; a line in the ledger, and no charge
+    app.session.look_at("events")
+    app.go("audit")
+    app.set("multiselect", "What others may know about a", ["sex", "ward", "nights"])
+    assert f"{percent(shares[2])} of the people are unique" in app.text
+    kinds = [line.content.get("evaluation") for line in app.curator.lines()]
+    assert "re-identification risk by events" in kinds
+    assert spent(app) == 0
+    downloads = [each.label for each in app.at.get("download_button")]
+    assert downloads == ["Download as one HTML file"]
+    # without its files, they are asked for
+    again = new_tab().go("audit")
+    again.press("Continue with patients")
+    bring_both(again, ("stays.csv", stays(people)), ("patients.csv", people))
+    assert "are unique" in again.go("audit").text
+    assert again.errors == ""
+
+
+def test_rows_that_do_not_fit_are_said(app: Tab) -> None:
+    """An audit of a part of the files would pass for one of all."""
+    people = patients()
+    events = stays(people)
+    events.loc[:6, "patient"] = "stranger"
+    answer(say_cap(bring(app, people, events), 3)).press("Open the data set")
+    app.go("audit")
+    app.set("multiselect", "What others may know about a", ["ward"])
+    assert "7 rows do not fit the rules of this data set" in app.text
+    app.set("multiselect", "What others may know about a", [])
+    assert "Choose at least one column that others may know" in app.text
     assert app.errors == ""
 
 
@@ -687,23 +755,20 @@ def test_either_file_of_a_pair_alone_is_asked_about(app: Tab) -> None:
         assert f"{name}\\.csv looks like a file of patients" in app.text
 
 
-def test_a_changed_pair_is_asked_about_where_a_file_was_opened_alone(
-    app: Tab, new_tab: Callable[[], Tab]
-) -> None:
+def test_a_changed_pair_is_asked_about_where_a_file_was_opened_alone(app: Tab) -> None:
     """The account of the file alone would stand for that of the pair."""
     people = patients()
     events = stays(people)
-    app.go("upload").upload(as_csv(people), "patients.csv")
-    app.press("Open the data set")
-    assert app.session.curator is not None
-    pair = new_tab()
-    bring(pair, people, events)
-    assert "looks like" not in pair.text
-    answer(say_cap(pair, 3)).press("Open the data set")
-    assert pair.errors == ""
-    again = new_tab()
-    bring(again, people, half_of(events))
-    assert "patients\\.csv looks like a file of patients" in again.text
+    app.open(as_csv(people), "patients.csv")
+    app.go("upload")
+    bring_both(app, ("patients.csv", people), ("stays.csv", events))
+    assert "looks like" not in app.text
+    answer(say_cap(app, 3)).press("Open the data set")
+    assert app.errors == ""
+    app.go("upload").press("Open another table")
+    app.open(as_csv(people), "patients.csv").go("upload")
+    bring_both(app, ("patients.csv", people), ("some.csv", half_of(events)))
+    assert "patients\\.csv looks like a file of patients" in app.text
 
 
 def test_a_maximum_from_the_data_is_in_every_promise(app: Tab) -> None:

@@ -30,6 +30,8 @@ def to_html(
     list_name: str,
     criterion_results: tuple[Criterion, tuple[ClauseOutcome, ...]] | None = None,
     reading_sentences: Sequence[str] = (),
+    *,
+    expected: Sequence[str] | None = None,
 ) -> str:
     """Return the audit as one file to print, without a row of the table.
 
@@ -40,6 +42,7 @@ def to_html(
         list_name: name of the attacker's list, if there is one.
         criterion_results: the criterion that was chosen, with its results.
         reading_sentences: what was read from the file, in sentences.
+        expected: what attackers can expect; of one table, if left out.
     """
     sets = pd.DataFrame(
         [
@@ -52,11 +55,9 @@ def to_html(
             for column_set in report.column_sets[:MAX_SETS_SHOWN]
         ],
     )
-    expected = [
-        sentence
-        for sentence in (linkage_words(report, list_name), *attacker_sentences(report))
-        if sentence
-    ]
+    if expected is None:
+        found = (linkage_words(report, list_name), *attacker_sentences(report))
+        expected = [sentence for sentence in found if sentence]
     verdict = judge_table(report, columns)
     return fill_template(
         "internal.html",
@@ -85,7 +86,7 @@ def to_html(
             *(criteria.printed_parts(*criterion_results) if criterion_results else ()),
             (_("Columns that look like identifiers"), identifiers_table(report), []),
             (_("Risk by columns known"), sets, []),
-            (_("What attackers can expect"), pd.DataFrame(), expected),
+            (_("What attackers can expect"), pd.DataFrame(), [*expected]),
             (_("What groups give away"), secrets_table(report), []),
         ],
         terms=_(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.language.budget import budget_line
@@ -321,6 +321,19 @@ def need_rows() -> Curator:
     if tab.draft is None or not tab.draft.has_rows:
         return need_file()
     return reopening.draft_curator()
+
+
+def linked_on_page() -> LinkedCurator | None:
+    """Return the curator of two linked files; None if the page is about one table.
+
+    Without their rows, ask for them, and end the page.
+    """
+    tab = session.session()
+    declared = tab.data_set.declaration if tab.data_set is not None else None
+    if tab.draft is not None or declared is None or declared.linked is None:
+        return None
+    need_curator()
+    return tab.linked
 
 
 def need_file() -> Curator:

@@ -343,7 +343,7 @@ def _open(
     ledger: PersonalLedger,
     name: str,
 ) -> LinkedCurator:
-    holders.check_room(_bytes_of_views(pair))
+    holders.check_room(_bytes_of_pair(pair))
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         return LinkedCurator.open(
             pair.people.frame,
@@ -357,10 +357,13 @@ def _open(
         )
 
 
-def _bytes_of_views(pair: LinkedDraft) -> int:
-    """Return about how many bytes both views take; events repeat their person."""
-    repeats = 1 + len(pair.events.frame) / len(pair.people.frame)
-    return round(pair.people.size * repeats) + pair.events.size
+def _bytes_of_pair(pair: LinkedDraft) -> int:
+    """Return about how many bytes both files and both views take.
+
+    In the view of events, each event repeats its person.
+    """
+    repeats = 2 + len(pair.events.frame) / len(pair.people.frame)
+    return round(pair.people.size * repeats) + 2 * pair.events.size
 
 
 def _add(
@@ -392,7 +395,7 @@ def _add(
     session.session().add_data_set(
         curator.people,
         declaration,
-        size=_bytes_of_views(pair),
+        size=_bytes_of_pair(pair),
         linked=curator,
     )
     session.session().look_at("people")

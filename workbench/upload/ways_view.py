@@ -58,7 +58,7 @@ def _offer_next_steps(data_set: DataSet) -> None:
     steps = ["audit", "anonymize", release]
     if data_set.is_linked:
         release = session.LINKED_KIND
-        steps = [release]
+        steps = ["audit", release]
     with st.container(horizontal=True):
         for step in steps:
             if st.button(

@@ -65,9 +65,10 @@ class SimilarTable:
             )
         if file:
             return Text(
-                "{file} looks like a file of {name}, opened on {day}: {how}. That "
-                "data set has its own budget. If both data sets are about the same "
-                "people, their privacy loss is the sum of both budgets.",
+                "The file {file} looks like a file of {name}, opened on {day}: "
+                "{how}. That data set has its own budget. If both data sets are "
+                "about the same people, their privacy loss is the sum of both "
+                "budgets.",
                 file=file,
                 name=name,
                 day=self.day,
