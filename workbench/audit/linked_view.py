@@ -7,12 +7,12 @@ import streamlit as st
 from dpcore.curator import LinkedCurator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.linked_audit import (
-    MAX_KNOWN_EVENTS,
     LinkedAudit,
     LinkedAuditQuestion,
     LinkedRoles,
     LinkedRolesQuestion,
 )
+from dpcore.tables.events import MAX_KNOWN_EVENTS
 from workbench import session
 from workbench.audit import document, findings, view
 from workbench.language.glossary import GLOSSARY

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import LimitError, UsageError, two_roles_error
+from dpcore.errors import two_roles_error
 from dpcore.evaluation.base import Evaluation, OriginalTable
 from dpcore.evaluation.table.audit import (
     AuditReport,
@@ -28,15 +28,9 @@ from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.risk.reidentification import check_threshold
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
-from dpcore.tables.classes import BoolArray, check_columns, class_index, last_rows
+from dpcore.tables.classes import BoolArray, check_columns
+from dpcore.tables.events import KnownEvents, check_known_events
 from dpcore.tables.rows import CodedRows, LinkedMicrodata, code_column
-
-MAX_KNOWN_EVENTS = 2
-"""Events of a person that somebody may know, at most."""
-MAX_EVENT_PAIRS = 4_000_000
-"""Pairs of different events of a person that are looked at, at most; they take a
-minute.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,11 +147,7 @@ class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAudit]):
         both = [name for name in self.sensitive if name in self.quasi_identifiers]
         if both:
             raise two_roles_error(both[0])
-        if self.known_events not in range(1, MAX_KNOWN_EVENTS + 1):
-            raise UsageError(
-                f"somebody may know 1 or {MAX_KNOWN_EVENTS} events of a person",
-                remedy="choose one of these numbers",
-            )
+        check_known_events(self.known_events)
 
     @property
     def ledger_names(self) -> tuple[str, ...]:
@@ -263,10 +253,6 @@ def choose_known_events(
 ) -> Knowledge:
     """Return a row for each person with each choice of up to two of their events.
 
-    Two events are in both orders, so that any columns of both tell the group of
-    everybody with these events. Equal events of a person make one row, and one with
-    each other.
-
     Args:
         knowledge: rows of events, and of people without events.
         event_columns: its columns of events.
@@ -275,42 +261,20 @@ def choose_known_events(
 
     Raises: LimitError for too many pairs.
     """
-    person = knowledge.person
-    assert person is not None  # people are linked by a key
-    nobody = last_rows(person)
-    events = np.flatnonzero(has_event) if event_columns else np.zeros(0, dtype=np.int64)
-    # 1. The distinct events of each person, ordered by person.
-    index = class_index(
-        [person[events], *(knowledge.codes[name][events] for name in event_columns)]
+    assert knowledge.person is not None  # people are linked by a key
+    known = KnownEvents.choose(
+        knowledge.person,
+        [knowledge.codes[name] for name in event_columns],
+        has_event,
+        most=known_events,
     )
-    distinct = events[last_rows(index)]
-    times = np.bincount(index)
-    sizes = np.bincount(person[distinct], minlength=len(nobody))
-    left = right = np.zeros(0, dtype=np.int64)
-    if known_events > 1:
-        # 2. Each distinct event with each of the same person, and with itself if the
-        # person has it twice.
-        if int((sizes**2).sum()) > MAX_EVENT_PAIRS:
-            raise LimitError(
-                "people have more than {most:,} pairs of different events",
-                remedy="ask about one known event, or name fewer columns of events",
-                most=MAX_EVENT_PAIRS,
-            )
-        partners = sizes[person[distinct]]
-        left = np.repeat(np.arange(len(distinct)), partners)
-        place = np.arange(len(left)) - np.repeat(
-            np.cumsum(partners) - partners, partners
-        )
-        right = (np.cumsum(sizes) - sizes)[person[distinct]][left] + place
-        is_pair = (left != right) | (times[left] > 1)
-        left, right = left[is_pair], right[is_pair]
-    first = np.concatenate([nobody, distinct, distinct[left]])
-    second = np.concatenate([nobody, distinct, distinct[right]])
     return replace(
         knowledge,
-        codes={name: codes[first] for name, codes in knowledge.codes.items()},
-        second_codes={name: knowledge.codes[name][second] for name in event_columns},
-        person=person[first],
-        event_counts=np.repeat([0, 1, 2], [len(nobody), len(distinct), len(left)]),
-        table_rows=len(person),
+        codes={name: codes[known.first] for name, codes in knowledge.codes.items()},
+        second_codes={
+            name: knowledge.codes[name][known.second] for name in event_columns
+        },
+        person=knowledge.person[known.first],
+        event_counts=known.counts,
+        table_rows=len(knowledge),
     )

@@ -31,6 +31,7 @@ from dpcore.tables.classes import (
     last_rows,
     unique_row_share,
 )
+from dpcore.tables.events import join_events
 from dpcore.tables.people import count_people_and_unique_share
 from dpcore.tables.rows import CodedRows
 
@@ -217,22 +218,15 @@ class Knowledge:
             return coarser[name][codes[name]] if name in coarser else codes[name]
 
         return [
-            self._join_events(take(name, self.codes), take(name, self.second_codes))
-            if name in self.second_codes
+            join_events(
+                take(name, self.codes),
+                take(name, self.second_codes),
+                self.event_counts,
+            )
+            if name in self.second_codes and self.event_counts is not None
             else take(name, self.codes)
             for name in names
         ]
-
-    def _join_events(self, first: IntArray, second: IntArray) -> IntArray:
-        """Return one code for the values of both known events, in their order."""
-        known = self.event_counts
-        assert known is not None  # columns of events have it
-        return class_index(
-            [
-                np.where(known > least, codes.astype(np.int64) + 1, 0)
-                for least, codes in enumerate((first, second))
-            ]
-        )
 
     def rows_that_tell(self, name: str) -> IntArray | slice:
         """Return the rows in which a sensitive column says something.

@@ -12,15 +12,15 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import LimitError, ParameterError, SchemaError, UsageError
-from dpcore.evaluation.table import linked_audit
+from dpcore.evaluation.table import verdict
 from dpcore.evaluation.table.linked_audit import (
     LinkedAudit,
     LinkedAuditQuestion,
     LinkedRoles,
     LinkedRolesQuestion,
 )
-from dpcore.evaluation.table.verdict import Knowledge
 from dpcore.schema import PrivacyUnit, Schema
+from dpcore.tables import events
 from dpcore.tables.rows import LinkedMicrodata
 from tests.linked_tables import linked_schema
 
@@ -187,10 +187,10 @@ def test_what_groups_give_away(seed: int, known_events: int) -> None:
     # of an event: one group for each known event beside the others that are known
     drugs: dict[Hashable, set[str]] = {}
     owners: dict[Hashable, set[int]] = {}
-    for i, events in enumerate(people.events):
+    for i, own in enumerate(people.events):
         for number in range(1, known_events + 1):
-            for places in permutations(range(len(events)), number):
-                group = (people.of_person[i], *(events[j] for j in places))
+            for places in permutations(range(len(own)), number):
+                group = (people.of_person[i], *(own[j] for j in places))
                 drugs.setdefault(group, set()).add(people.secrets[i][places[0]])
                 owners.setdefault(group, set()).add(i)
     giving_groups = [group for group, values in drugs.items() if len(values) == 1]
@@ -296,7 +296,7 @@ def test_what_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
         audit(rows, ("sex",), 1, sensitive=("sex",))
     with pytest.raises(SchemaError, match="nowhere"):
         audit(rows, ("nowhere",), 1)
-    monkeypatch.setattr(linked_audit, "MAX_EVENT_PAIRS", 5)
+    monkeypatch.setattr(events, "MAX_EVENT_PAIRS", 5)
     with pytest.raises(LimitError, match="pairs of different events"):
         audit(rows, ("ward", "nights"), 2)
     audit(rows, ("ward", "nights"), 1)
@@ -305,10 +305,10 @@ def test_what_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison by brute force would pass whatever is computed."""
 
-    def in_one_order(self: Knowledge, first: object, second: object) -> object:
+    def first_alone(first: object, *_: object) -> object:
         return np.asarray(first)
 
-    monkeypatch.setattr(Knowledge, "_join_events", in_one_order)
+    monkeypatch.setattr(verdict, "join_events", first_alone)
     with pytest.raises(AssertionError):
         test_risk_is_that_of_the_worst_events(0, KNOWN[0], 2)
 
