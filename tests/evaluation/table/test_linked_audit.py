@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from itertools import combinations, permutations
 
 import numpy as np
@@ -22,37 +22,10 @@ from dpcore.evaluation.table.linked_audit import (
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.tables import events
 from dpcore.tables.rows import LinkedMicrodata
-from tests.linked_tables import linked_schema
+from tests.linked_tables import KnownPeople, linked_rows, linked_schema
 
 SCHEMA = Schema(columns=(), unit=PrivacyUnit(max_rows=1, id_column="id"))
 NO_ROLES = LinkedRoles(people=(), events=())
-
-
-def tables(seed: int, people: int = 9, most: int = 4) -> LinkedMicrodata:
-    """Few people with few values, some without events, and some with equal ones."""
-    rng = np.random.default_rng(seed)
-    parents = np.repeat(np.arange(people), rng.integers(0, most + 1, people))
-    rng.shuffle(parents)
-    number = len(parents)
-    return LinkedMicrodata(
-        pd.DataFrame(
-            {
-                "id": [f"p{i}" for i in range(people)],
-                "sex": rng.choice(["F", "M"], people),
-                "age": rng.choice([30, 40, None], people),
-                "illness": rng.choice(["a", "b"], people),
-            }
-        ),
-        events=pd.DataFrame(
-            {
-                "ward": rng.choice(["A", "B", None], number),
-                "nights": rng.integers(1, 3, number),
-                "drug": rng.choice(["x", "y"], number),
-            }
-        ),
-        parents=parents,
-        left_out_rows=0,
-    )
 
 
 def audit(
@@ -63,57 +36,6 @@ def audit(
         quasi_identifiers=known, known_events=known_events, **fields | asked
     )
     return question.compute(rows, SCHEMA)
-
-
-class People:
-    """The people as an attacker would write them down: no arrays, no codes."""
-
-    def __init__(self, rows: LinkedMicrodata, known: tuple[str, ...]) -> None:
-        events = rows.events.astype(object).where(rows.events.notna(), "?")
-        people = rows.frame.astype(object).where(rows.frame.notna(), "?")
-        self.of_person = [
-            tuple(people[name][i] for name in known if name in people)
-            for i in range(len(people))
-        ]
-        self.events = [
-            [
-                tuple(events[name][j] for name in known if name in events)
-                for j in np.flatnonzero(rows.parents == i)
-            ]
-            for i in range(len(people))
-        ]
-        self.frame = people
-        self.secrets = [
-            [events["drug"][j] for j in np.flatnonzero(rows.parents == i)]
-            for i in range(len(people))
-        ]
-        self.has_events = any(name in events for name in known)
-
-    def knowledge(self, person: int, most: int) -> Iterator[Counter[Hashable]]:
-        """All that somebody may know of a person's events."""
-        yield Counter()
-        if self.has_events:
-            for number in range(1, most + 1):
-                for some in combinations(self.events[person], number):
-                    yield Counter(some)
-
-    def alike(self, person: int, events: Counter[Hashable]) -> list[int]:
-        """Everybody with the person's columns who has these events."""
-        return [
-            other
-            for other in range(len(self.of_person))
-            if self.of_person[other] == self.of_person[person]
-            and not events - Counter(self.events[other])
-        ]
-
-    def smallest_groups(self, most: int) -> list[int]:
-        """How many people the worst knowledge leaves, for each person."""
-        return [
-            min(
-                len(self.alike(person, known)) for known in self.knowledge(person, most)
-            )
-            for person in range(len(self.of_person))
-        ]
 
 
 KNOWN = [
@@ -132,8 +54,8 @@ def test_risk_is_that_of_the_worst_events(
     seed: int, known: tuple[str, ...], known_events: int
 ) -> None:
     """A person whom two events give away would pass for hidden, or the other way."""
-    rows = tables(seed)
-    groups = People(rows, known).smallest_groups(known_events)
+    rows = linked_rows(seed)
+    groups = KnownPeople(rows, known).smallest_groups(known_events)
     report = audit(rows, known, known_events).report
     assert report.people == len(rows.frame)
     assert report.risk.k == min(groups)
@@ -142,7 +64,7 @@ def test_risk_is_that_of_the_worst_events(
     assert report.risk.above == pytest.approx(np.mean([1 / g > 0.2 for g in groups]))
     # every smaller set of columns likewise
     for column_set in report.column_sets:
-        some = People(rows, column_set.columns).smallest_groups(known_events)
+        some = KnownPeople(rows, column_set.columns).smallest_groups(known_events)
         assert column_set.uniques == pytest.approx(np.mean([g == 1 for g in some]))
 
 
@@ -150,14 +72,14 @@ def test_risk_is_that_of_the_worst_events(
 @pytest.mark.parametrize("seed", range(6))
 def test_what_one_column_more_or_less_tells(seed: int, known_events: int) -> None:
     """The bars would show another question than the one that was asked."""
-    rows = tables(seed)
+    rows = linked_rows(seed)
     known = ("sex", "ward")
     report = audit(rows, known, known_events, others=("age", "nights")).report
     for name in ("age", "nights", "sex", "ward"):
         columns = tuple(n for n in known if n != name) + (
             () if name in known else (name,)
         )
-        groups = People(rows, columns).smallest_groups(known_events)
+        groups = KnownPeople(rows, columns).smallest_groups(known_events)
         share = np.mean([g == 1 for g in groups])
         assert report.uniques_after_change[name] == pytest.approx(share)
 
@@ -166,9 +88,9 @@ def test_what_one_column_more_or_less_tells(seed: int, known_events: int) -> Non
 @pytest.mark.parametrize("seed", range(8))
 def test_what_groups_give_away(seed: int, known_events: int) -> None:
     """An illness, or what an event says, would be called unknown and be known."""
-    rows = tables(seed, people=7)
+    rows = linked_rows(seed, people=7)
     known = ("sex", "ward")
-    people = People(rows, known)
+    people = KnownPeople(rows, known)
     report = audit(
         rows, known, known_events, sensitive=("illness", "drug"), others=()
     ).report
@@ -219,7 +141,7 @@ def test_coarser_values_are_coarser_in_both_events() -> None:
         for step in way.steps:
             if step.column == "day" and step.values_after == 1 and len(way.steps) == 1:
                 checked += 1
-                groups = People(rows, ("sex",)).smallest_groups(2)
+                groups = KnownPeople(rows, ("sex",)).smallest_groups(2)
                 assert way.unique_share == np.mean([g == 1 for g in groups])
             if step.column == "day" and step.values_after > 1 and len(way.steps) == 1:
                 checked += 1
@@ -237,7 +159,7 @@ def test_coarser_values_are_coarser_in_both_events() -> None:
 def test_more_knowledge_never_tells_less() -> None:
     """Who knows two events would be told to know less than who knows one."""
     for seed in range(20):
-        rows = tables(seed, people=12)
+        rows = linked_rows(seed, people=12)
         one, two = (
             audit(rows, ("sex", "ward", "nights"), number).report.risk
             for number in (1, 2)
@@ -287,7 +209,7 @@ def test_suppressed_rows_count_nowhere() -> None:
 
 def test_what_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would answer another question, or never end."""
-    rows = tables(1)
+    rows = linked_rows(1)
     with pytest.raises(UsageError, match="1 or 2"):
         audit(rows, ("sex",), 3)
     with pytest.raises(ParameterError, match="no quasi-identifier"):
