@@ -879,8 +879,6 @@ class AnonymizedPair:
     Attributes:
         people: a row for each person who stays, with a random name.
         events: the events of these people, with the name of the person.
-        plan: JSON text of the plan. Private: its hierarchies list the values of the
-            original.
         guarantee: the syntactic model that holds; it has no epsilon.
         levels: column that others may know -> the level that it was given.
         left_out_people: how many people are left out. Private.
@@ -888,7 +886,6 @@ class AnonymizedPair:
 
     people: PublicTable
     events: PublicTable
-    plan: str = field(repr=False)
     guarantee: Guarantee
     levels: Mapping[str, int]
     left_out_people: int = field(repr=False)

@@ -291,7 +291,6 @@ class LinkedCurator:
         return AnonymizedPair(
             people=PublicTable(sort_by_content(people)),
             events=PublicTable(sort_by_content(events)),
-            plan=plan.to_json(),
             guarantee=dataclasses.replace(guarantee, exact_tables=exact_tables),
             levels=made.levels,
             left_out_people=made.left_out_people,

@@ -28,7 +28,10 @@ from dpcore.evaluation.table.criteria import EvidenceQuestion as EvidenceQuestio
 from dpcore.evaluation.table.linked_audit import (
     LinkedAuditQuestion as LinkedAuditQuestion,
 )
-from dpcore.evaluation.table.linked_audit import (
+from dpcore.evaluation.table.linked_proposals import (
+    LinkedHierarchiesQuestion as LinkedHierarchiesQuestion,
+)
+from dpcore.evaluation.table.linked_proposals import (
     LinkedRolesQuestion as LinkedRolesQuestion,
 )
 from dpcore.evaluation.table.one_person import KnownFact as KnownFact

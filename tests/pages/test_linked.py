@@ -17,10 +17,13 @@ import pytest
 from dpcore.accounting.loss import UNIT, loss_fields
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from tests.pages.tab import Tab
+from workbench.anonymize import linked_view
+from workbench.anonymize.linked_view import PairResult
 from workbench.language.wording import loss_words, pair_sentences, percent
 from workbench.report import sentences
 from workbench.server.web import holders
 from workbench.store.people.same_people import same_people
+from workbench.store.policy import Policy
 from workbench.ui import releases
 from workbench.upload import linked
 
@@ -322,15 +325,12 @@ def test_both_views_work_on_every_page(app: Tab) -> None:
     assert names == ("sex", "age", "number of events", "ward", "nights")
 
 
-@pytest.mark.parametrize("page", ["anonymize", "tables"])
-def test_pages_of_one_file_offer_nothing(app: Tab, page: str) -> None:
+def test_exact_tables_are_not_of_a_pair(app: Tab) -> None:
     """Exact figures of the events that count would pass for those of the file."""
     open_pair(app)
-    labels = [each.label for each in app.at.button]
-    assert not [each for each in labels if each.startswith("Anonymize")]
     for view in ("people", "events"):
         app.session.look_at(view)
-        app.go(page)
+        app.go("tables")
         assert "This page looks at one file. Open patients" in app.text
         assert not app.at.dataframe
         assert not app.at.get("download_button")
@@ -393,6 +393,69 @@ def test_people_are_audited_by_their_events(
     bring_both(again, ("stays.csv", stays(people)), ("patients.csv", people))
     assert "are unique" in again.go("audit").text
     assert again.errors == ""
+
+
+def test_a_pair_is_anonymized(app: Tab) -> None:
+    """One table would be anonymized without the other, or give a patient away together
+    with it.
+    """
+    open_pair(app).go("audit")
+    app.set("multiselect", "What others may know about a", ["sex", "age", "ward"])
+    app.press("Make it safer")
+    app.go("anonymize")
+    assert app.errors == ""
+    known = next(
+        each
+        for each in app.at.multiselect
+        if each.label.startswith("What others may know about a")
+    )
+    assert known.value == ["sex", "age", "ward"]
+    app.set("multiselect", "What should stay unknown", ["nights"])
+    app.press("Make both anonymized tables")
+    assert app.errors == ""
+    made = app.session.own(PairResult).made
+    assert made is not None
+    people, events = made.people.frame, made.events.frame
+    both = people.merge(events, on="patient").reset_index()
+    two = both.merge(both, on="patient")
+    two = two[two["index_x"] != two["index_y"]]
+    columns = ["sex_x", "age_x", "ward_x", "ward_y"]
+    for rows, names in ((two, columns), (both, ["sex", "age", "ward"])):
+        assert rows.groupby(names)["patient"].nunique().min() >= 5
+    assert people.groupby(["sex", "age"]).size().min() >= 5
+    assert len(people) >= 0.98 * 300
+    assert not {*people["patient"]} & {*patients()["patient"]}
+    assert "of a person and of 2 events finds a group of at least 5 people" in app.text
+    assert "Whoever knows more than 2 events of a person" in app.text
+    assert spent(app) == 0
+    downloads = [each.label for each in app.at.get("download_button")]
+    assert downloads == [
+        "People (CSV)",
+        "People (Parquet)",
+        "Events (CSV)",
+        "Events (Parquet)",
+    ]
+    (line,) = [line for line in app.curator.lines() if "anonymized" in line.content]
+    assert line.content["about"] == ["5-anonymity against 2 known events"]
+    # other settings are said, and what cannot be had is a sentence
+    app.set("number_input", "Everybody is in a group", 400)
+    assert "made under earlier settings" in app.text
+    app.press("Make both anonymized tables")
+    assert "more people than may be left out" in app.errors
+    app.set("multiselect", "What others may know about a", [])
+    assert app.button("Make both anonymized tables").disabled
+
+
+def test_a_server_has_a_smallest_group_for_pairs_too(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A policy of 20 people in a group would hold for one table alone."""
+    open_pair(app).go("anonymize")
+    app.set("multiselect", "What others may know about a", ["sex", "ward"])
+    monkeypatch.setattr(linked_view, "read_policy", lambda: Policy(k=290))
+    app.press("Make both anonymized tables")
+    assert "fewer than 290" in app.errors
+    assert app.session.own(PairResult).made is None
 
 
 def test_rows_that_do_not_fit_are_said(app: Tab) -> None:

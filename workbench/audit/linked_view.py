@@ -9,25 +9,21 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.linked_audit import (
     LinkedAudit,
     LinkedAuditQuestion,
-    LinkedRoles,
-    LinkedRolesQuestion,
 )
-from dpcore.tables.events import MAX_KNOWN_EVENTS
+from dpcore.evaluation.table.linked_proposals import LinkedRoles
 from workbench import session
 from workbench.audit import document, findings, view
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, join, ngettext
 from workbench.language.wording import escape_markdown
 from workbench.report.files import file_name
-from workbench.ui import file_view, progress_view, widgets
+from workbench.ui import file_view, known_events_view, progress_view, widgets
 
 
 def show(linked: LinkedCurator) -> None:
     """Show what somebody finds who knows people and some of their events."""
     curator = linked.people  # either view hands out the rows of both files
-    roles: LinkedRoles = session.evaluate_once(
-        curator, ("roles of both files",), LinkedRolesQuestion
-    )
+    roles = known_events_view.find_roles(linked)
     widgets.show_internal_badge()
     at_first = st.container()
     columns, sensitive, number = _ask(roles)
@@ -74,6 +70,13 @@ def show(linked: LinkedCurator) -> None:
         view.show_verdict(report, columns)
         for sentence in sentences:
             st.caption(escape_markdown(sentence, max_length=600))
+        actions = st.container(horizontal=True)
+    with actions:
+        if st.button(
+            _("Make it safer"), type="primary", icon=":material/arrow_forward:"
+        ):
+            known_events_view.ANONYMIZED_COLUMNS_FIELD.put(columns)
+            st.switch_page(session.page_script("anonymize"))
         file_view.download(
             _("Download as one HTML file"),
             lambda: document.to_html(
@@ -115,22 +118,7 @@ def _ask(roles: LinkedRoles) -> tuple[list[str], list[str], int]:
         help=_(GLOSSARY["sensitive attribute"]),
         persist_state="session",
     )
-    number = widgets.ask_by_title(
-        st.radio,
-        _("How many events of a person others may know"),
-        {
-            number: ngettext(
-                "{number} event of each person",
-                "{number} events of each person",
-                number,
-            )
-            for number in range(1, MAX_KNOWN_EVENTS + 1)
-        },
-        index=MAX_KNOWN_EVENTS - 1,
-        horizontal=True,
-        key="audit-events",
-        persist_state="session",
-    )
+    number = known_events_view.ask_known_events(key="audit-events")
     return columns, [name for name in sensitive if name not in columns], number
 
 

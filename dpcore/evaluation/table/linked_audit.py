@@ -23,54 +23,14 @@ from dpcore.evaluation.table.audit import (
     every_row_suppressed_error,
     mark_unsuppressed,
 )
+from dpcore.evaluation.table.linked_proposals import LinkedRoles
 from dpcore.evaluation.table.verdict import Knowledge
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.risk.reidentification import check_threshold
-from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, check_columns
 from dpcore.tables.events import KnownEvents, check_known_events
 from dpcore.tables.rows import CodedRows, LinkedMicrodata, code_column
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinkedRoles:
-    """Proposed roles of the columns of two linked tables.
-
-    Attributes:
-        people: of all columns of people, the key with them.
-        events: of all columns of events but the key.
-    """
-
-    people: tuple[SuggestedRole, ...]
-    events: tuple[SuggestedRole, ...]
-
-    @property
-    def both(self) -> tuple[SuggestedRole, ...]:
-        """The roles of the columns of both tables."""
-        return (*self.people, *self.events)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinkedRolesQuestion(Evaluation[LinkedMicrodata, LinkedRoles]):
-    """Evaluation that proposes a role for every column of two linked tables."""
-
-    kind = "proposed roles of two tables"
-
-    def read(self, table: OriginalTable, schema: Schema) -> LinkedMicrodata:
-        """Return the rows of both tables."""
-        return table.linked_rows()
-
-    def compute(
-        self,
-        original: LinkedMicrodata,
-        schema: Schema,
-        on_progress: OnProgress = ignore_stage_progress,
-    ) -> LinkedRoles:
-        """Return the proposals, in the order of the tables."""
-        return LinkedRoles(
-            people=suggest_roles(original.frame), events=suggest_roles(original.events)
-        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

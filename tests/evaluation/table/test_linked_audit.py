@@ -16,9 +16,8 @@ from dpcore.evaluation.table import verdict
 from dpcore.evaluation.table.linked_audit import (
     LinkedAudit,
     LinkedAuditQuestion,
-    LinkedRoles,
-    LinkedRolesQuestion,
 )
+from dpcore.evaluation.table.linked_proposals import LinkedRoles, LinkedRolesQuestion
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.tables import events
 from dpcore.tables.rows import LinkedMicrodata
