@@ -166,8 +166,8 @@ class LinkedFiles:
             people = people.reindex(range(len(places)))
         events = self.events.iloc[self.event_places].reset_index(drop=True)
         events = events.drop(columns=linked.events_key)
-        taken = {str(name) for name in people}
-        renamed = {name: f"{name} ({EVENTS})" for name in events if str(name) in taken}
+        taken = {*people}
+        renamed = {name: f"{name} ({EVENTS})" for name in events if name in taken}
         return LinkedMicrodata(
             people,
             key,

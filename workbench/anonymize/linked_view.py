@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.anonymization.linked import LinkedPlan
 from dpcore.curator import LinkedCurator
 from dpcore.evaluation.table.audit import AuditReport
-from dpcore.evaluation.table.linked_audit import LinkedAudit, LinkedAuditQuestion
+from dpcore.evaluation.table.linked_audit import LinkedAuditQuestion, LinkedAuditReport
 from dpcore.evaluation.table.linked_proposals import (
     LinkedHierarchiesQuestion,
     LinkedRoles,
@@ -204,7 +204,9 @@ def _audit(linked: LinkedCurator, made: AnonymizedPair, asked: Asked) -> AuditRe
         roles=LinkedRoles(people=(), events=()),
     )
     schema = linked.people.schema
-    found: LinkedAudit = progress_view.compute_in_worker(question.compute, rows, schema)
+    found: LinkedAuditReport = progress_view.compute_in_worker(
+        question.compute, rows, schema
+    )
     return found.report
 
 

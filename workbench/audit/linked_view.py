@@ -7,8 +7,8 @@ import streamlit as st
 from dpcore.curator import LinkedCurator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.linked_audit import (
-    LinkedAudit,
     LinkedAuditQuestion,
+    LinkedAuditReport,
 )
 from dpcore.evaluation.table.linked_proposals import LinkedRoles
 from workbench import session
@@ -44,7 +44,7 @@ def show(linked: LinkedCurator) -> None:
             at_first,
             st.spinner(_("Looking for people who stand out"), show_time=True),
         ):
-            found: LinkedAudit = progress_view.evaluate_in_line(
+            found: LinkedAuditReport = progress_view.evaluate_in_line(
                 curator,
                 ("audit of both", tuple(columns), tuple(sensitive), number, size),
                 partial(

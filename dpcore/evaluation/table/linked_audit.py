@@ -34,7 +34,7 @@ from dpcore.tables.rows import CodedRows, LinkedMicrodata, code_column
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LinkedAudit:
+class LinkedAuditReport:
     """Risks of people in two linked tables.
 
     Attributes:
@@ -48,7 +48,7 @@ class LinkedAudit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAudit]):
+class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAuditReport]):
     """Evaluation of the risk of people, by their columns and some of their events.
 
     It looks at all events, whatever number of them counts in releases.
@@ -122,7 +122,7 @@ class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAudit]):
         original: LinkedMicrodata,
         schema: Schema,
         on_progress: OnProgress = ignore_stage_progress,
-    ) -> LinkedAudit:
+    ) -> LinkedAuditReport:
         """Return the report.
 
         Raises: SchemaError for an unknown column, or if every row is suppressed;
@@ -154,7 +154,7 @@ class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAudit]):
             suppressed=float(1 - visible.mean()),
             threshold=self.threshold,
         )
-        return LinkedAudit(report=report, left_out_rows=original.left_out_rows)
+        return LinkedAuditReport(report=report, left_out_rows=original.left_out_rows)
 
     def _code_rows(self, original: LinkedMicrodata) -> tuple[CodedRows, BoolArray]:
         """Return the columns of a row for each event, and for each person without any.

@@ -14,8 +14,8 @@ import dpcore as dp
 from dpcore.errors import LimitError, ParameterError, SchemaError, UsageError
 from dpcore.evaluation.table import verdict
 from dpcore.evaluation.table.linked_audit import (
-    LinkedAudit,
     LinkedAuditQuestion,
+    LinkedAuditReport,
 )
 from dpcore.evaluation.table.linked_proposals import LinkedRoles, LinkedRolesQuestion
 from dpcore.schema import PrivacyUnit, Schema
@@ -29,7 +29,7 @@ NO_ROLES = LinkedRoles(people=(), events=())
 
 def audit(
     rows: LinkedMicrodata, known: tuple[str, ...], known_events: int, **asked: object
-) -> LinkedAudit:
+) -> LinkedAuditReport:
     fields = {"sensitive": (), "others": (), "threshold": 0.2, "roles": NO_ROLES}
     question = LinkedAuditQuestion(
         quasi_identifiers=known, known_events=known_events, **fields | asked
