@@ -353,8 +353,15 @@ def test_people_are_audited_by_their_events(
     app.go("audit")
     assert app.errors == ""
     assert "internal: based on the original" in app.text
+    # what is proposed holds something about events
+    known = next(
+        each
+        for each in app.at.multiselect
+        if each.label.startswith("What others may know about a")
+    )
+    assert known.value == ["sex", "age", "ward", "nights"]
     app.set("multiselect", "What others may know about a", ["sex", "ward", "nights"])
-    assert "Others know ward and nights of 2 events of a person" in app.text
+    assert "such as ward and nights, they know of 2 events of each person" in app.text
     assert "All events are looked at here" in app.text
     people = patients()
     rows = stays(people).merge(people[["patient", "sex"]])
@@ -425,7 +432,8 @@ def test_a_pair_is_anonymized(app: Tab) -> None:
     assert people.groupby(["sex", "age"]).size().min() >= 5
     assert len(people) >= 0.98 * 300
     assert not {*people["patient"]} & {*patients()["patient"]}
-    assert "of a person and of 2 events finds a group of at least 5 people" in app.text
+    promise = "sex and age of a person and ward of 2 events finds a group of at least 5"
+    assert promise in app.text
     assert "Whoever knows more than 2 events of a person" in app.text
     assert spent(app) == 0
     downloads = [each.label for each in app.at.get("download_button")]
@@ -444,6 +452,11 @@ def test_a_pair_is_anonymized(app: Tab) -> None:
     assert "more people than may be left out" in app.errors
     app.set("multiselect", "What others may know about a", [])
     assert app.button("Make both anonymized tables").disabled
+    app.set("multiselect", "What others may know about a", ["sex"])
+    app.set("number_input", "Everybody is in a group", 5)
+    app.press("Make both anonymized tables")
+    assert "Whoever knows sex of a person finds a group of at least 5" in app.text
+    assert "something of a person's events may find fewer people" in app.text
 
 
 def test_a_server_has_a_smallest_group_for_pairs_too(

@@ -19,7 +19,6 @@ from dpcore.release import AnonymizedPair
 from dpcore.tables.rows import LinkedMicrodata
 from workbench import session
 from workbench.anonymize import plans
-from workbench.audit import findings
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, join, ngettext
 from workbench.language.wording import escape_markdown, limit_words, people_words
@@ -28,7 +27,13 @@ from workbench.server.workers.callbacks import cancelled_by
 from workbench.session.notes import DataSetState
 from workbench.store.ledger.datasets import public_name
 from workbench.store.policy import read_policy
-from workbench.ui import file_view, known_events_view, progress_view, widgets
+from workbench.ui import (
+    file_view,
+    known_events_view,
+    progress_view,
+    verdict,
+    widgets,
+)
 
 MAX_K = 1_000
 KNOWN_FIELD = known_events_view.ANONYMIZED_COLUMNS_FIELD
@@ -99,7 +104,7 @@ def show(linked: LinkedCurator) -> None:
 def _ask(roles: LinkedRoles, people_key: str) -> Asked:
     columns = [role for role in roles.both if role.column != people_key]
     names = [role.column for role in columns]
-    proposed = [role.column for role in columns if role.role == "quasi-identifier"]
+    proposed = [name for name in roles.known if name != people_key]
     choice = KNOWN_FIELD.current_value()
     known = st.multiselect(
         _("What others may know about a person and about events"),
@@ -218,18 +223,7 @@ def _show_result(
     assert asked is not None
     assert plan is not None
     assert report is not None
-    st.success(
-        ngettext(
-            "Whoever knows {columns} of a person and of {number} event finds a group "
-            "of at least {k} people. The smallest group has {smallest}.",
-            "Whoever knows {columns} of a person and of {number} events finds a group "
-            "of at least {k} people. The smallest group has {smallest}.",
-            asked.known_events,
-            columns=escape_markdown(join([*asked.known]), max_length=400),
-            k=asked.k,
-            smallest=people_words(report.risk.k),
-        )
-    )
+    st.success(_promise(asked, made, people_words(report.risk.k)))
     widgets.show_internal_badge()
     st.markdown(
         ngettext(
@@ -239,11 +233,11 @@ def _show_result(
         )
     )
     widgets.show_table(_levels_table(plan, made), alt=_("How coarse each column is"))
-    for sentence in _warnings(asked, report):
+    for sentence in _warnings(asked, made, report):
         st.warning(sentence, icon=":material/warning:")
     if report.secrets:
         st.dataframe(
-            findings.secrets_table(report),
+            verdict.secrets_table(report),
             hide_index=True,
             alt=_("What groups give away"),
         )
@@ -283,7 +277,36 @@ def _levels_table(plan: LinkedPlan, made: AnonymizedPair) -> pd.DataFrame:
     )
 
 
-def _warnings(asked: Asked, report: AuditReport) -> list[str]:
+def _known_of_events(asked: Asked, made: AnonymizedPair) -> list[str]:
+    return [name for name in asked.known if name in made.events.frame]
+
+
+def _promise(asked: Asked, made: AnonymizedPair, smallest: str) -> str:
+    """Say who finds at least k people, and how many the smallest group has."""
+    of_events = _known_of_events(asked, made)
+    of_people = [name for name in asked.known if name not in of_events]
+    known = [
+        _("{columns} of a person").format(columns=join(of_people)) if of_people else "",
+        ngettext(
+            "{columns} of {number} event",
+            "{columns} of {number} events",
+            asked.known_events,
+            columns=join(of_events),
+        )
+        if of_events
+        else "",
+    ]
+    return _(
+        "Whoever knows {known} finds a group of at least {k} people. The smallest "
+        "group has {smallest}."
+    ).format(
+        known=escape_markdown(join([*filter(None, known)]), max_length=600),
+        k=asked.k,
+        smallest=smallest,
+    )
+
+
+def _warnings(asked: Asked, made: AnonymizedPair, report: AuditReport) -> list[str]:
     """Return sentences on what the tables do not protect against."""
     sentences = [
         ngettext(
@@ -292,6 +315,8 @@ def _warnings(asked: Asked, report: AuditReport) -> list[str]:
             "people.",
             asked.known_events,
         )
+        if _known_of_events(asked, made)
+        else _("Whoever knows something of a person's events may find fewer people.")
     ]
     revealed = [
         name for name, risk in report.secrets.items() if risk.homogeneous_classes

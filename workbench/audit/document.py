@@ -12,14 +12,17 @@ from workbench.audit.findings import (
     attacker_sentences,
     identifiers_table,
     linkage_words,
-    secrets_table,
 )
 from workbench.language.messages import _, capital, join_with_commas
 from workbench.language.wording import percent, printing
 from workbench.report import criteria
 from workbench.report.document import fill_template
 from workbench.ui.first_rows_view import first_rows_words
-from workbench.ui.verdict import judge_table, searched_changes_sentence
+from workbench.ui.verdict import (
+    judge_table,
+    searched_changes_sentence,
+    secrets_table,
+)
 
 
 @printing()

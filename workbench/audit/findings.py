@@ -225,24 +225,6 @@ def identifiers_table(audit: AuditReport) -> pd.DataFrame:
     )
 
 
-def secrets_table(audit: AuditReport) -> pd.DataFrame:
-    """Return for each sensitive column how much its groups reveal."""
-    return pd.DataFrame(
-        [
-            {
-                _("column"): name,
-                _("groups that reveal the value"): people_words(
-                    risk.homogeneous_classes
-                ),
-                _("people in them"): percent(risk.homogeneous_people),
-                _("fewest different values (l)"): risk.distinct_l,
-                _("distance from the table (t)"): f"{risk.t_equal:.2f}",
-            }
-            for name, risk in audit.secrets.items()
-        ],
-    )
-
-
 def linkage_words(audit: AuditReport, name: str) -> str:
     """Return the sentence on the matches of the attacker's list.
 

@@ -19,6 +19,8 @@ from workbench.language.wording import escape_markdown
 from workbench.report.files import file_name
 from workbench.ui import file_view, known_events_view, progress_view, widgets
 
+MAX_COLUMNS_NAMED = 6  # columns of events in the sentence on what others know
+
 
 def show(linked: LinkedCurator) -> None:
     """Show what somebody finds who knows people and some of their events."""
@@ -96,7 +98,7 @@ def show(linked: LinkedCurator) -> None:
 def _ask(roles: LinkedRoles) -> tuple[list[str], list[str], int]:
     """Ask what others may know, what should stay unknown, and how many events."""
     names = [role.column for role in roles.both]
-    proposed = [role.column for role in roles.both if role.role == "quasi-identifier"]
+    proposed = list(roles.known)
     secret = [role.column for role in roles.both if role.role == "sensitive"]
     choice = findings.KNOWN_COLUMNS_FIELD.current_value()
     known = proposed if choice is None else choice
@@ -131,25 +133,23 @@ def known_sentences(
         number: of known events of a person.
     """
     of_events = {role.column for role in roles.events}
-    events = [name for name in columns if name in of_events]
-    sentences = []
-    if events:
-        sentences.append(
-            ngettext(
-                "Others know {columns} of {number} event of a person, whichever "
-                "exposes the person most. They do not know how many events there are.",
-                "Others know {columns} of {number} events of a person, whichever "
-                "expose the person most. They do not know how many events there are.",
-                number,
-                columns=join(events),
-            )
-        )
-    sentences.append(
+    events = [name for name in columns if name in of_events] or sorted(of_events)
+    sentences = [
+        ngettext(
+            "What others know of events, such as {columns}, they know of {number} "
+            "event of each person: of the one that exposes the person most. They do "
+            "not know how many events a person has.",
+            "What others know of events, such as {columns}, they know of {number} "
+            "events of each person: of those that expose the person most. They do "
+            "not know how many events a person has.",
+            number,
+            columns=join(events[:MAX_COLUMNS_NAMED]),
+        ),
         _(
             "All events are looked at here, also those beyond the number that counts "
             "in releases."
-        )
-    )
+        ),
+    ]
     if left_out_rows:
         sentences.append(
             ngettext(

@@ -178,7 +178,7 @@ def show_figures(
     if report.secrets:
         st.header(_("What groups give away"), help=_(GLOSSARY["equivalence class"]))
         st.dataframe(
-            findings.secrets_table(report),
+            verdict.secrets_table(report),
             hide_index=True,
             alt=_("What groups give away"),
         )

@@ -30,6 +30,27 @@ class LinkedRoles:
         """The roles of the columns of both tables."""
         return (*self.people, *self.events)
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The columns that others may know, as proposed.
+
+        If no column of events looks like one, these are all that are neither sensitive
+        nor an identifier: who knows of an event knows something about it.
+        """
+        of_people, of_events = (
+            [role.column for role in roles if role.role == "quasi-identifier"]
+            for roles in (self.people, self.events)
+        )
+        return (*of_people, *(of_events or self._plain_events))
+
+    @property
+    def _plain_events(self) -> list[str]:
+        return [
+            role.column
+            for role in self.events
+            if role.role in ("insensitive", "undecided")
+        ]
+
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedRolesQuestion(Evaluation[LinkedMicrodata, LinkedRoles]):
