@@ -22,12 +22,11 @@ from workbench.ui.attacker_view import ask_known_people
 
 st.title(_("Is this anonymous?"))
 st.caption(textbook_names("audit"))
-linked = data_sets_view.linked_on_page()
-if linked is not None:
+draft = session.session().draft
+if draft is None and (linked := data_sets_view.linked_on_page()) is not None:
     linked_view.show(linked)
     st.stop()
 curator = data_sets_view.need_rows()
-draft = session.session().draft
 roles = {role.column: role for role in findings.suggested_roles(curator)}
 
 

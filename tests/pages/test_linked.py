@@ -342,7 +342,21 @@ def test_a_pair_that_is_not_open_is_not_audited(app: Tab) -> None:
     """The audit of one file would pass for that of both."""
     bring(app)
     app.go("audit")
-    assert "This page looks at one file. Open patients" in app.text
+    assert "These two files are not open yet" in app.text
+    assert "unique" not in app.text
+
+
+def test_a_file_beside_an_open_pair_is_audited_alone(app: Tab) -> None:
+    """The audit of the pair would pass for that of the new file."""
+    open_pair(app)
+    app.go("upload").press("Open another table")
+    other = patients(40).assign(patient=range(40))
+    app.go("upload").upload(as_csv(other), "other.csv")
+    app.go("audit")
+    assert app.errors == ""
+    assert "How many events of a person" not in app.text
+    app.go("anonymize")
+    assert app.errors == ""
 
 
 def test_people_are_audited_by_their_events(

@@ -313,11 +313,18 @@ def need_data_set() -> DataSet:
 def need_rows() -> Curator:
     """Return a curator of the draft, which needs no budget, or of the open table.
 
-    End the page for two linked files.
+    End the page for two linked files that are not open yet.
     """
     tab = session.session()
     if tab.linked_draft is not None:
-        _refuse_linked_files(tuple(table.name for table in tab.linked_draft.tables))
+        st.info(
+            _(
+                "These two files are not open yet. Open them on *Data*. This page then "
+                "looks at people and their events together."
+            ),
+            icon=":material/info:",
+        )
+        st.stop()
     if tab.draft is None or not tab.draft.has_rows:
         return need_file()
     return reopening.draft_curator()
@@ -330,7 +337,7 @@ def linked_on_page() -> LinkedCurator | None:
     """
     tab = session.session()
     declared = tab.data_set.declaration if tab.data_set is not None else None
-    if tab.draft is not None or declared is None or declared.linked is None:
+    if declared is None or declared.linked is None:
         return None
     need_curator()
     return tab.linked
@@ -344,19 +351,15 @@ def need_file() -> Curator:
     """
     declared = need_data_set().declaration
     if declared is not None and declared.linked is not None:
-        _refuse_linked_files(declared.linked.names)
+        first, second = (escape_markdown(name) for name in declared.linked.names)
+        st.info(
+            _("This page looks at one file. Open {first} or {second} alone.").format(
+                first=first, second=second
+            ),
+            icon=":material/info:",
+        )
+        st.stop()
     return need_curator()
-
-
-def _refuse_linked_files(names: tuple[str, ...]) -> None:
-    first, second = (escape_markdown(name) for name in names)
-    st.info(
-        _("This page looks at one file. Open {first} or {second} alone.").format(
-            first=first, second=second
-        ),
-        icon=":material/info:",
-    )
-    st.stop()
 
 
 def need_curator() -> Curator:
