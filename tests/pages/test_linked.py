@@ -163,6 +163,17 @@ def test_roles_and_keys_are_proposed(app: Tab, is_turned: bool) -> None:
     assert app.errors == ""
 
 
+def test_files_in_another_order_keep_their_roles(app: Tab) -> None:
+    """The events would be taken for people, as the first file was people before."""
+    people = patients()
+    bring(app, people, stays(people))
+    app.press("Open another table")
+    bring(app, stays(people), people)
+    pair = app.session.linked_draft
+    assert pair is not None
+    assert len(pair.people.frame) == len(people)
+
+
 def test_no_rule_is_chosen_in_silence(app: Tab) -> None:
     """Rows would be left out, or people merged, by a default that nobody saw."""
     say_cap(bring(app), 3)
@@ -414,6 +425,50 @@ def test_people_are_audited_by_their_events(
     bring_both(again, ("stays.csv", stays(people)), ("patients.csv", people))
     assert "are unique" in again.go("audit").text
     assert again.errors == ""
+
+
+def test_a_pair_is_declared_anew(app: Tab) -> None:
+    """A slip in what is known about two files could not be corrected any more."""
+    people = patients()
+    events = stays(people)
+    open_pair(app)
+    account = app.curator.account
+    app.go("codebook").press("Declare it anew").go("upload")
+    assert app.errors == ""
+    bring_both(app, ("stays.csv", events), ("patients.csv", people))
+    assert app.errors == ""
+    pair = app.session.linked_draft
+    assert pair is not None
+    assert pair.people.name == "patients.csv"
+    assert "was opened before, with a budget of" in app.text
+    # as it was answered: nothing is open, and another rule may be chosen
+    assert rule(app, "Keys such").value == AS_WRITTEN
+    assert not app.button("Open the data set").disabled
+    rule(app, "Events of").set_value(OWN_PERSON).run()
+    lines = pair.people.edited_grid
+    lines.loc[lines["column"] == "age", "high"] = "109"
+    lines["missing"] = True
+    pair.people.grid = pair.people.edited_grid = lines
+    pair.people.version += 1
+    app.at.run()
+    app.press("Open the data set")
+    assert app.errors == ""
+    assert app.curator.account == account
+    assert app.session.linked is not None
+    made = app.session.linked.linked
+    assert made.people.column("age").high == 109
+    assert made.rules.orphans == OWN_PERSON
+    assert made.events.unit.max_rows == 3
+    assert app.session.linked_draft is None
+    declared = [line for line in app.curator.lines() if "declared" in line.content]
+    assert len(declared) == 2
+    # another number of events is another promise
+    app.go("codebook").press("Declare it anew").go("upload")
+    bring_both(app, ("stays.csv", events), ("patients.csv", people))
+    say_cap(app, 5).press("Open the data set")
+    assert "another budget or privacy unit" in app.errors
+    app.press("Open another table").press("Back to patients")
+    assert "What you can do now" in app.text
 
 
 def test_a_pair_is_anonymized(app: Tab) -> None:

@@ -13,6 +13,7 @@ from dpcore.io.read import ReadResult
 from dpcore.release import InternalReport
 from dpcore.schema import Column, OutsideCounts, PrivacyUnit, Schema
 from dpcore.schema.doubts import Doubt
+from dpcore.schema.linked import LinkedSchema
 from dpcore.schema.source import Source
 from dpcore.schema.values import READING_FROM_DATA
 from dpcore.tables.sketch import SketchedTable
@@ -273,6 +274,7 @@ class LinkedDraft:
         people_place: place of the file of people, as proposed or chosen.
         keys: column that names the person in each file; empty while that is open.
         similar_table: a data set on file of which a file looks like one of these.
+        declared: the public facts on file, if they are declared anew.
         counted: what linking met, by the rules that it was counted under. Private.
     """
 
@@ -282,6 +284,7 @@ class LinkedDraft:
     people_place: int = 0
     keys: list[str]
     similar_table: SimilarTable | None = None
+    declared: LinkedSchema | None = None
     counted: dict[Hashable, InternalReport[Any] | DpcoreError] = field(
         default_factory=dict, repr=False
     )

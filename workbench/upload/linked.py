@@ -33,6 +33,7 @@ from workbench.store.people import likeness, opened_files, same_people
 from workbench.store.people.personal import PersonalLedger
 from workbench.ui import progress_view, reopening
 from workbench.upload import opening
+from workbench.upload.grid import to_grid
 from workbench.upload.opening import NOTICE
 
 SECOND_FILE = "second-file"
@@ -102,6 +103,21 @@ def _read(
     return None
 
 
+def people_field(pair: LinkedDraft) -> session.Widget[int]:
+    """Return the field for the place of the file of people."""
+    return session.Widget(f"link-people-{pair.dataset}")
+
+
+def rule_field(pair: LinkedDraft, rule: str) -> session.Widget[str]:
+    """Return the field for a rule of `LinkRules`, by its name."""
+    return session.Widget(f"link-{rule}-{pair.dataset}")
+
+
+def order_field(pair: LinkedDraft) -> session.Widget[str]:
+    """Return the field for the column that orders the events of a person."""
+    return session.Widget(f"link-order-{pair.dataset}")
+
+
 def _link(first: FileDraft, second: FileDraft) -> None:
     """Declare two files together; open them if they are on file together."""
     tab = session.session()
@@ -116,8 +132,10 @@ def _link(first: FileDraft, second: FileDraft) -> None:
         if _reopen(pair):
             return
         account = session.ledger().account(pair.dataset)
-        if account is not None:  # opened on the command line
+        if account is not None and pair.declared is None:  # of the command line
             pair.events.cap = account.unit.get("max_rows")
+        # the files may have been brought in another order before
+        people_field(pair).put(pair.people_place)
         tab.linked_draft = pair
         tab.draft = pair.people
 
@@ -402,7 +420,9 @@ def _add(
 
 
 def _reopen(pair: LinkedDraft) -> bool:
-    """Open two files that are on file together; return whether they are.
+    """Open two files that are on file together; return whether they are open.
+
+    They are not if they are declared anew.
 
     Raises: the errors of opening.
     """
@@ -412,15 +432,37 @@ def _reopen(pair: LinkedDraft) -> bool:
     if data_set is None or declared is None or declared.linked is None:
         return False
     schema = declared.linked.schema
-    if not _holds(pair.people.frame, schema.people, schema.people_key):
-        pair.people_place = 1 - pair.people_place
-    pair.keys[pair.people_place] = schema.people_key
-    pair.keys[1 - pair.people_place] = schema.events_key
+    _take_roles(pair, schema)
+    if session.own(session.TableChoice).redeclared_dataset == dataset:
+        _declare_anew(pair, schema)
+        return False
     budget = loss_from_fields(data_set.account.promise)
     curator = _open(pair, schema, budget, ledger, data_set.name)
     counted = count_linked(pair, schema.rules, curator.linked.events.unit)
     _add(pair, curator, declared.linked.names, counted)
     return True
+
+
+def _take_roles(pair: LinkedDraft, schema: LinkedSchema) -> None:
+    """Take the file of people, and the key in each file, from the facts on file."""
+    if not _holds(pair.people.frame, schema.people, schema.people_key):
+        pair.people_place = 1 - pair.people_place
+    pair.keys[pair.people_place] = schema.people_key
+    pair.keys[1 - pair.people_place] = schema.events_key
+
+
+def _declare_anew(pair: LinkedDraft, schema: LinkedSchema) -> None:
+    """Begin with the facts on file about both files."""
+    pair.declared = schema
+    for table, facts in ((pair.people, schema.people), (pair.events, schema.events)):
+        header = [str(column) for column in table.frame.columns]
+        table.schema = facts
+        table.grid = table.edited_grid = to_grid(facts, header)
+        table.cap = opening.declared_cap(facts.unit)
+    for rule, answer in dataclasses.asdict(schema.rules).items():
+        rule_field(pair, rule).put(answer)
+    if schema.order_by:
+        order_field(pair).put(schema.order_by)
 
 
 def _holds(frame: pd.DataFrame, schema: Schema, key: str) -> bool:
