@@ -714,6 +714,13 @@ def test_the_number_of_events_can_be_found_with_noise(
     assert spent(again) == once
     again.go("ledger")
     assert again.errors == ""
+    again.go("codebook").press("Declare it anew").go("upload")
+    bring_both(again, ("patients.csv", people), ("stays.csv", stays(people)))
+    again.press("Open the data set")
+    assert again.errors == ""
+    assert again.session.linked is not None
+    assert again.session.linked.events.schema.unit == found
+    assert spent(again) == once
 
 
 def test_names_of_files_are_never_markup(app: Tab) -> None:
