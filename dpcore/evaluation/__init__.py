@@ -28,6 +28,9 @@ from dpcore.evaluation.table.criteria import EvidenceQuestion as EvidenceQuestio
 from dpcore.evaluation.table.linked_audit import (
     LinkedAuditQuestion as LinkedAuditQuestion,
 )
+from dpcore.evaluation.table.linked_one_person import (
+    LinkedOnePersonQuestion as LinkedOnePersonQuestion,
+)
 from dpcore.evaluation.table.linked_proposals import (
     LinkedHierarchiesQuestion as LinkedHierarchiesQuestion,
 )

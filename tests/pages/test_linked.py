@@ -409,6 +409,16 @@ def test_people_are_audited_by_their_events(
         shown = percent(shares[number])
         assert f"{shown} of the people are unique" in app.text
     assert shares[2] > shares[1] > 0
+    # one person, by what is known of her and of two stays
+    for label, value in (("sex", "F"), ("ward", "A"), ("ward", "B")):
+        fields = [each for each in app.at.text_input if each.label == label]
+        next(each for each in fields if not each.value).set_value(value).run()
+    fitting = [
+        own
+        for own in sets.values()
+        if {("F", "A"), ("F", "B")} <= {(sex, ward) for sex, ward, _ in own}
+    ]
+    assert f"{len(fitting)} people fit" in app.text
     # the same from either half; a line in the ledger, and no charge
     app.session.look_at("events")
     app.go("audit")

@@ -12,7 +12,7 @@ from dpcore.evaluation.table.linked_audit import (
 )
 from dpcore.evaluation.table.linked_proposals import LinkedRoles
 from workbench import session
-from workbench.audit import document, findings, view
+from workbench.audit import document, findings, person_view, view
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, join, ngettext
 from workbench.language.wording import escape_markdown
@@ -92,6 +92,14 @@ def show(linked: LinkedCurator) -> None:
             file_name(curator.name, "audit internal", "html"),
             icon="print",
         )
+    of_events = {role.column for role in roles.events}
+    person_view.ask_about_person_with_events(
+        curator,
+        [name for name in columns if name not in of_events],
+        [name for name in columns if name in of_events],
+        sensitive,
+        number=number,
+    )
     view.show_figures(report, columns, expected)
 
 

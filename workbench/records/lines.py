@@ -79,6 +79,7 @@ EVALUATION_SENTENCES = {
     "exact table": N_("trial of an exact table: {about}"),
     "re-identification risk by events": N_("re-identification risk by {about}"),
     "proposed roles of two tables": N_("proposed roles of the columns"),
+    "what one person's events give away": N_("re-identification risk by {about}"),
     "proposed hierarchies of two tables": N_("proposed hierarchies of {about}"),
     "linked rows": N_("counts of the rows that were linked by {about}"),
 }
