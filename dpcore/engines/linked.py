@@ -139,7 +139,7 @@ class LinkedRows:
         return people, joined, counts
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LinkedFiles:
     """Two tables as they were read, and which rows are kept, and whose.
 
