@@ -871,6 +871,27 @@ class AnonymizedTable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnonymizedPair:
+    """Two linked tables, generalized by a plan; they may be exported.
+
+    There is no differential privacy.
+
+    Attributes:
+        people: a row for each person who stays, with a random name.
+        events: the events of these people, with the name of the person.
+        guarantee: the syntactic model that holds; it has no epsilon.
+        levels: column that others may know -> the level that it was given.
+        left_out_people: how many people are left out. Private.
+    """
+
+    people: PublicTable
+    events: PublicTable
+    guarantee: Guarantee
+    levels: Mapping[str, int]
+    left_out_people: int = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PrivateReport:
     """A charged, noisy answer to a question about the original; it may be shared.
 

@@ -12,6 +12,7 @@ from workbench.anonymize import (
     advice_view,
     demands_form,
     form,
+    linked_view,
     outcomes,
     plans,
     state,
@@ -23,6 +24,10 @@ from workbench.language.wording import escape_markdown
 from workbench.ui import data_sets_view, widgets
 
 st.title(_("Anonymize"))
+linked = data_sets_view.linked_on_page()
+if linked is not None:
+    linked_view.show(linked)
+    st.stop()
 curator = data_sets_view.need_file()
 tab = session.session()
 page_state = state.anonymize_state(curator)

@@ -8,6 +8,7 @@ from workbench.audit import (
     criteria_view,
     document,
     findings,
+    linked_view,
     person_view,
     rows_view,
     view,
@@ -21,8 +22,11 @@ from workbench.ui.attacker_view import ask_known_people
 
 st.title(_("Is this anonymous?"))
 st.caption(textbook_names("audit"))
-curator = data_sets_view.need_rows()
 draft = session.session().draft
+if draft is None and (linked := data_sets_view.linked_on_page()) is not None:
+    linked_view.show(linked)
+    st.stop()
+curator = data_sets_view.need_rows()
 roles = {role.column: role for role in findings.suggested_roles(curator)}
 
 

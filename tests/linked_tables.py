@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import dpcore as dp
+from dpcore.tables.rows import LinkedMicrodata
 
 RULES = {
     "orphans": ("leave out", "own person"),
@@ -126,3 +130,81 @@ def neighbors(
         order = rng.permutation(len(both))
         with_her.append(both.iloc[order].reset_index(drop=True))
     return tables, (with_her[0], with_her[1])
+
+
+def linked_rows(seed: int, people: int = 9, most: int = 4) -> LinkedMicrodata:
+    """Few people with few values, some without events, and some with equal ones."""
+    rng = np.random.default_rng(seed)
+    parents = np.repeat(np.arange(people), rng.integers(0, most + 1, people))
+    rng.shuffle(parents)
+    number = len(parents)
+    return LinkedMicrodata(
+        pd.DataFrame(
+            {
+                "id": [f"p{i}" for i in range(people)],
+                "sex": rng.choice(["F", "M"], people),
+                "age": rng.choice([30, 40, None], people),
+                "illness": rng.choice(["a", "b"], people),
+            }
+        ),
+        events=pd.DataFrame(
+            {
+                "ward": rng.choice(["A", "B", None], number),
+                "nights": rng.integers(1, 3, number),
+                "drug": rng.choice(["x", "y"], number),
+            }
+        ),
+        parents=parents,
+        left_out_rows=0,
+    )
+
+
+class KnownPeople:
+    """The people as an attacker would write them down: no arrays, no codes."""
+
+    def __init__(self, rows: LinkedMicrodata, known: tuple[str, ...]) -> None:
+        events = rows.events.astype(object).where(rows.events.notna(), "?")
+        people = rows.frame.astype(object).where(rows.frame.notna(), "?")
+        self.of_person = [
+            tuple(people[name][i] for name in known if name in people)
+            for i in range(len(people))
+        ]
+        self.events = [
+            [
+                tuple(events[name][j] for name in known if name in events)
+                for j in np.flatnonzero(rows.parents == i)
+            ]
+            for i in range(len(people))
+        ]
+        self.frame = people
+        self.secrets = [
+            [events["drug"][j] for j in np.flatnonzero(rows.parents == i)]
+            for i in range(len(people))
+        ]
+        self.has_events = any(name in events for name in known)
+
+    def knowledge(self, person: int, most: int) -> Iterator[Counter[Hashable]]:
+        """All that somebody may know of a person's events."""
+        yield Counter()
+        if self.has_events:
+            for number in range(1, most + 1):
+                for some in combinations(self.events[person], number):
+                    yield Counter(some)
+
+    def alike(self, person: int, events: Counter[Hashable]) -> list[int]:
+        """Everybody with the person's columns who has these events."""
+        return [
+            other
+            for other in range(len(self.of_person))
+            if self.of_person[other] == self.of_person[person]
+            and not events - Counter(self.events[other])
+        ]
+
+    def smallest_groups(self, most: int) -> list[int]:
+        """How many people the worst knowledge leaves, for each person."""
+        return [
+            min(
+                len(self.alike(person, known)) for known in self.knowledge(person, most)
+            )
+            for person in range(len(self.of_person))
+        ]

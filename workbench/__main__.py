@@ -60,6 +60,7 @@ from dpcore.suppression import TablePlan
 from dpcore.synthesis import load_recipe
 from dpcore.tables.digests import combine_tables
 from dpcore.tables.rows import PublicTable
+from dpcore.tables.sketch import SketchedTable
 from workbench.language.messages import _, capital, decimal_sign, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria, of_exact_table
@@ -70,10 +71,9 @@ from workbench.store.ledger.datasets import find_data_set, public_name, redact_l
 from workbench.store.ledger.rekey import rekey as seal_again
 from workbench.store.ledger.unbudgeted import open_for_audit
 from workbench.store.links.shares import LinkDraft, in_days
-from workbench.store.people import likeness, opened_files, roles
+from workbench.store.people import likeness, opened_files, roles, same_people
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import Person
-from workbench.store.people.same_people import tables_of_same_people
 from workbench.store.policy import read_policy
 from workbench.store.settings import APP_FOLDER, Settings, read_settings
 from workbench.store.sources.files import all_sources
@@ -312,11 +312,15 @@ def open_table(
     brought = opened_files.OpenedFile.from_content(table.attrs[OPENED_FILE_ATTRIBUTE])
     opened_files.is_file_known(brought, dataset, ledger)
     file = Path(name).name
-    alike = _find_similar(table, file, ledger, people) if account is None else None
+    sketched = SketchedTable.from_frame(table, ledger.key)
+    alike: likeness.SimilarTable | None = None
+    if account is None:
+        alike = likeness.find_similar_table([(file, sketched)], ledger)
+        _refuse_unanswered(alike, people)
     ledger = dataclasses.replace(ledger, opened_file=brought.to_content())
     curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=file)
     answer = _likeness_answer(alike, people)
-    likeness.store_sketch(table, dataset, file, ledger, answer)
+    likeness.store_sketch([sketched], dataset, file, ledger, answer)
     opened_files.note_file(brought, dataset, ledger)
     return curator
 
@@ -337,23 +341,19 @@ def _account_of_linked(
     return name, own.for_dataset(name)
 
 
-def _find_similar(
-    table: pd.DataFrame, name: str, ledger: PersonalLedger, people: str | None
-) -> likeness.SimilarTable | None:
-    """Return a table on file that looks like a new one.
+def _refuse_unanswered(alike: likeness.SimilarTable | None, people: str | None) -> None:
+    """Refuse a new table that looks like one on file.
 
     Raises: ParameterError if nothing is said of the people of both.
     """
-    alike = likeness.find_similar_table(table, Path(name).name, ledger)
     if alike is not None and people is None:
         raise UsageError(
             "{alike} Are both about the same people?",
             remedy="open another account by --new-account same, also if you do not "
             "know, or --new-account "
             "different",
-            alike=alike.warning(alike.name),
+            alike=alike.warning(alike.name, alike.file),
         )
-    return alike
 
 
 def _likeness_answer(
@@ -540,13 +540,22 @@ def _open_linked_tables(
     ]
     brought: opened_files.OpenedFile | None = None
     alike: likeness.SimilarTable | None = None
+    sketched = [SketchedTable.from_frame(frame, ledger.key) for frame in frames]
     if len(frames) == len(tables):
         # one budget for all readings of both files, as of one file
         digest = combine_tables([each.digest for each in files], ledger.ledger.key)
         brought = dataclasses.replace(files[0], digest=digest)
         opened_files.is_file_known(brought, dataset, ledger)
         if account is None:
-            alike = _find_similar(frames[0], names[0], ledger, arguments.people)
+            alike = likeness.find_similar_table(
+                [
+                    (Path(name).name, table)
+                    for name, table in zip(names, sketched, strict=True)
+                ],
+                ledger,
+                own_accounts=[table.fingerprint for table in sketched],
+            )
+            _refuse_unanswered(alike, arguments.people)
         ledger = dataclasses.replace(ledger, opened_file=brought.to_content())
     title = " + ".join(Path(name).name for name in names)
     curator = LinkedCurator.open(
@@ -560,8 +569,13 @@ def _open_linked_tables(
     )
     if brought is not None:
         answer = _likeness_answer(alike, arguments.people)
-        likeness.store_sketch(frames[0], dataset, title, ledger, answer)
+        likeness.store_sketch(sketched, dataset, title, ledger, answer)
         opened_files.note_file(brought, dataset, ledger)
+        for table in sketched:
+            if ledger.account(table.fingerprint) is not None and ledger.is_mine(
+                table.fingerprint
+            ):
+                same_people.note_same_people(dataset, table.fingerprint, ledger)
     return curator
 
 
@@ -839,13 +853,13 @@ def tables(arguments: argparse.Namespace) -> str:
         )
     curator = _open_asked_table(arguments)
     people = ledger_of(find_steward(arguments.address))
-    others = tables_of_same_people(curator.account.dataset, people)
+    others = same_people.tables_of_same_people(curator.account.dataset, people)
     with _redirect_stdout_to_stderr():
         made = curator.exact_table(plan, others=others)
         arguments.to.mkdir()
         try:
             # another account may have published a table meanwhile
-            others = tables_of_same_people(curator.account.dataset, people)
+            others = same_people.tables_of_same_people(curator.account.dataset, people)
             published = curator.publish_table(made, others=others)
         except BaseException:
             arguments.to.rmdir()

@@ -27,6 +27,7 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy as Hierarchy
 from dpcore.anonymization.hierarchies.suggest import (
     suggest_hierarchy as suggest_hierarchy,
 )
+from dpcore.anonymization.linked import LinkedPlan as LinkedPlan
 from dpcore.anonymization.methods import CellSuppression as CellSuppression
 from dpcore.anonymization.methods import FullDomain as FullDomain
 from dpcore.anonymization.methods import LocalRecoding as LocalRecoding

@@ -11,21 +11,32 @@ from typing import NoReturn
 
 import pandas as pd
 
+from dpcore.accounting.chain import plan_digests
 from dpcore.accounting.ledger import Account, Balance, Ledger, source_dataset
 from dpcore.accounting.loss import UNIT, AnyLoss, Loss
+from dpcore.anonymization.apply import sort_by_content
+from dpcore.anonymization.linked import LinkedPlan, LinkedRecoding, recode_linked
 from dpcore.curator.curator import Curator, is_format_inferred
 from dpcore.curator.found_cells import confirm_found_cells
+from dpcore.curator.tabulating import count_exact_tables
 from dpcore.engines.base import Engine, ignore_progress
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.linked import (
     LinkCounts,
+    LinkedFiles,
     LinkedRows,
+    ViewEngine,
     link_rows,
     read_linked_table,
 )
-from dpcore.errors import DisclosureError, UsageError, budget_exceeded_error
+from dpcore.errors import (
+    DisclosureError,
+    InfeasibleError,
+    UsageError,
+    budget_exceeded_error,
+)
 from dpcore.progress import Compute, OnProgress, compute_here, ignore_stage_progress
-from dpcore.release import InternalReport
+from dpcore.release import AnonymizedPair, Guarantee, InternalReport
 from dpcore.schema.linked import LinkedSchema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
@@ -35,7 +46,8 @@ from dpcore.synthesis import Adaptive, Recipe
 from dpcore.synthesis.discrete.recipes import TableRecipe, table_recipe_arguments
 from dpcore.synthesis.quote import Quote
 from dpcore.synthesis.release.linked import LinkedRelease
-from dpcore.tables.digests import combine_tables, fingerprint
+from dpcore.tables.digests import combine_tables, fingerprint, pseudonyms
+from dpcore.tables.rows import PublicTable
 
 COUNTS_KIND = "linked rows"
 
@@ -57,6 +69,8 @@ class LinkedCurator:
     people: Curator
     events: Curator
     _counts: LinkCounts = field(repr=False)
+    _files: LinkedFiles = field(repr=False)
+    _compute: Compute = field(repr=False)
 
     def __reduce__(self) -> NoReturn:
         raise DisclosureError(
@@ -160,17 +174,33 @@ class LinkedCurator:
         if linked.events.unit.found:
             linked = linked.with_unit(_find_unit(rows, linked, ledger.key, make))
         of_people, of_events, counts = rows.views(linked, ledger.key)
+        files = LinkedFiles(
+            people=frames[0],
+            events=frames[1],
+            people_places=rows.people_places,
+            event_places=rows.event_places,
+            parents=rows.parents,
+        )
         curators = [
             make(
-                FrameEngine(rows, schema, key=ledger.key, compute=compute), schema, view
+                ViewEngine(
+                    view_rows, schema, files, linked, key=ledger.key, compute=compute
+                ),
+                schema,
+                view,
             )
-            for view, rows, schema in (
+            for view, view_rows, schema in (
                 ("people", of_people, linked.people_view),
                 ("events", of_events, linked.events_view),
             )
         ]
         return cls(
-            linked=linked, people=curators[0], events=curators[1], _counts=counts
+            linked=linked,
+            people=curators[0],
+            events=curators[1],
+            _counts=counts,
+            _files=files,
+            _compute=compute,
         )
 
     @staticmethod
@@ -205,6 +235,66 @@ class LinkedCurator:
             {"evaluation": COUNTS_KIND, "about": list(dict.fromkeys(keys))},
         )
         return InternalReport(kind=COUNTS_KIND, content=self._counts)
+
+    def anonymize(
+        self,
+        plan: LinkedPlan,
+        on_progress: OnProgress = ignore_stage_progress,
+        *,
+        smallest_group: int = 1,
+    ) -> AnonymizedPair:
+        """Generalize both tables by a plan, outside differential privacy.
+
+        The ledger notes it. All events that the rules keep are published, whatever
+        number of them counts in releases. A person gets a random name, by which both
+        tables are sorted.
+
+        Args:
+            plan: what others may know, and how many people a group has.
+            on_progress: called with the stage and the share done; what it raises ends
+                the work.
+            smallest_group: fewest people in a group of the tables that leave, whatever
+                the plan allows.
+
+        Raises: InfeasibleError if too many people would be left out, or a group is too
+            small; the errors of `recode_linked`.
+        """
+        ledger = self.people.ledger
+        digest, _ = plan_digests(ledger.key, plan.to_json())
+        schema = self.people.schema
+        declared = {"declared_by": schema.declared_by} if schema.declared_by else {}
+        noted = {"anonymized": digest, "about": [plan.model], **declared}
+        ledger.note(self.people.account.dataset, uuid.uuid4().hex, noted)
+        key = self.linked.people_key
+        made: LinkedRecoding = self._compute(
+            recode_linked,
+            self._files.to_microdata(self.linked, ledger.key),
+            dataclasses.replace(plan, dropped_columns=(*plan.dropped_columns, key)),
+            on_progress=on_progress,
+        )
+        if made.smallest_group(plan.known_events) < max(plan.k, smallest_group):
+            raise InfeasibleError(
+                "a group of the anonymized tables has fewer than {k} {whom}",
+                remedy="raise k",
+                k=max(plan.k, smallest_group),
+                whom="people",
+            )
+        names = pseudonyms(
+            pd.Series(range(len(made.people))), ledger.key, uuid.uuid4().hex
+        ).to_numpy()
+        people = made.people.copy(deep=False)
+        people.insert(0, key, names)
+        events = made.events.copy(deep=False)
+        events.insert(0, self.linked.events_key, names[made.parents])
+        guarantee = Guarantee.syntactic((plan.model,), counts="people", **declared)
+        exact_tables = count_exact_tables(self.people.lines())
+        return AnonymizedPair(
+            people=PublicTable(sort_by_content(people)),
+            events=PublicTable(sort_by_content(events)),
+            guarantee=dataclasses.replace(guarantee, exact_tables=exact_tables),
+            levels=made.levels,
+            left_out_people=made.left_out_people,
+        )
 
     def quote(
         self,

@@ -40,7 +40,13 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MAX_CELLS_PER_PASS, Counts, check_cells, project
 from dpcore.tables.digests import combine_fingerprint, select_counted_rows
-from dpcore.tables.rows import CodedRows, DistinctRows, Microdata, PublishedSums
+from dpcore.tables.rows import (
+    CodedRows,
+    DistinctRows,
+    LinkedMicrodata,
+    Microdata,
+    PublishedSums,
+)
 from dpcore.tables.sums import Entry, Integers
 
 MAX_ROWS_IN_MEMORY = 2_000_000
@@ -289,6 +295,16 @@ class Engine(ABC):
         return replace(
             CodedRows.from_frames(columns, lambda _: distinct.frame, None),
             counts=distinct.rows,
+        )
+
+    def linked_rows(self) -> LinkedMicrodata:
+        """Return all rows of both tables, if this is a view of two linked tables.
+
+        Raises: UsageError for one table.
+        """
+        raise UsageError(
+            "this is one table, and no pair of people and their events",
+            remedy="open two linked tables",
         )
 
     def limit_rows(self, rows: Microdata) -> Microdata:

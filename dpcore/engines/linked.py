@@ -17,10 +17,13 @@ import pandas as pd
 
 from dpcore.engines.base import ignore_progress
 from dpcore.engines.connect import engine_of
+from dpcore.engines.frame import FrameEngine
 from dpcore.errors import SchemaError, UsageError
+from dpcore.progress import Compute, compute_here
 from dpcore.schema.linked import (
     AS_NUMBERS,
     EVENT_NUMBER,
+    EVENTS,
     KEEP_ONE,
     NUMBER_OF_EVENTS,
     OWN_PERSON,
@@ -32,6 +35,7 @@ from dpcore.schema.table import normalize_table
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READ_AS_TEXT, READING_FROM_DATA, readable_text
 from dpcore.tables.digests import find_counted_rows, read_ids, row_digests
+from dpcore.tables.rows import LinkedMicrodata
 
 Places = npt.NDArray[np.int64]
 _WHOLE_NUMBER = re.compile("-?(0|[1-9][0-9]*)")
@@ -88,12 +92,17 @@ class LinkedRows:
             the number of events.
         events: the events of these people, with the text of the key, all of them.
         parents: (events,) the place of each event's person in `people`.
+        people_places: (people rows) the place of each in the table of people; -1 for a
+            person without a row there.
+        event_places: (events,) the place of each in the table of events.
         counts: what linking met, the cap not yet applied.
     """
 
     people: pd.DataFrame = field(repr=False)
     events: pd.DataFrame = field(repr=False)
     parents: Places = field(repr=False)
+    people_places: Places = field(repr=False)
+    event_places: Places = field(repr=False)
     counts: LinkCounts = field(repr=False)
 
     def views(
@@ -128,6 +137,76 @@ class LinkedRows:
             }
         )
         return people, joined, counts
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinkedFiles:
+    """Two tables as they were read, and which rows are kept, and whose.
+
+    Attributes:
+        people, events: all rows and columns of each table.
+        people_places, event_places, parents: as of `LinkedRows`.
+    """
+
+    people: pd.DataFrame = field(repr=False)
+    events: pd.DataFrame = field(repr=False)
+    people_places: Places = field(repr=False)
+    event_places: Places = field(repr=False)
+    parents: Places = field(repr=False)
+
+    def to_microdata(self, linked: LinkedSchema, key: bytes) -> LinkedMicrodata:
+        """Return the rows of people, and of all their events, with all columns.
+
+        Args:
+            key: of the ledger.
+        """
+        places = self.people_places
+        people = self.people.iloc[places[places >= 0]].reset_index(drop=True)
+        if len(people) < len(places):  # people without a row come last
+            people = people.reindex(range(len(places)))
+        events = self.events.iloc[self.event_places].reset_index(drop=True)
+        events = events.drop(columns=linked.events_key)
+        taken = {*people}
+        renamed = {name: f"{name} ({EVENTS})" for name in events if name in taken}
+        return LinkedMicrodata(
+            people,
+            key,
+            events=events.rename(columns=renamed),
+            parents=self.parents,
+            left_out_rows=int(
+                len(self.people)
+                - (places >= 0).sum()
+                + len(self.events)
+                - len(self.event_places)
+            ),
+        )
+
+
+class ViewEngine(FrameEngine):
+    """Engine of one view of two linked tables, which hands out the rows of both.
+
+    Args:
+        files: the rows of both tables.
+        linked: the public facts about them.
+    """
+
+    def __init__(
+        self,
+        view: pd.DataFrame,
+        schema: Schema,
+        files: LinkedFiles,
+        linked: LinkedSchema,
+        *,
+        key: bytes,
+        compute: Compute = compute_here,
+    ) -> None:
+        super().__init__(view, schema, key=key, compute=compute)
+        self._files = files
+        self._linked = linked
+
+    def linked_rows(self) -> LinkedMicrodata:
+        """Return all rows of both tables that the rules keep, whatever number counts."""
+        return self._files.to_microdata(self._linked, self._key)
 
 
 def read_linked_table(
@@ -248,6 +327,8 @@ def link_rows(
         people=people_frame,
         events=events_frame,
         parents=keys.map(places).to_numpy(dtype=np.int64),
+        people_places=np.concatenate([taken, np.full(len(added), -1)]).astype(np.int64),
+        event_places=np.flatnonzero(is_kept),
         counts=counts,
     )
 

@@ -25,6 +25,18 @@ from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion as NumberCellsQuestion,
 )
 from dpcore.evaluation.table.criteria import EvidenceQuestion as EvidenceQuestion
+from dpcore.evaluation.table.linked_audit import (
+    LinkedAuditQuestion as LinkedAuditQuestion,
+)
+from dpcore.evaluation.table.linked_one_person import (
+    LinkedOnePersonQuestion as LinkedOnePersonQuestion,
+)
+from dpcore.evaluation.table.linked_proposals import (
+    LinkedHierarchiesQuestion as LinkedHierarchiesQuestion,
+)
+from dpcore.evaluation.table.linked_proposals import (
+    LinkedRolesQuestion as LinkedRolesQuestion,
+)
 from dpcore.evaluation.table.one_person import KnownFact as KnownFact
 from dpcore.evaluation.table.one_person import OnePersonQuestion as OnePersonQuestion
 from dpcore.evaluation.table.one_person import OnePersonReport as OnePersonReport

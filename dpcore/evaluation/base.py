@@ -14,7 +14,7 @@ from dpcore.release import Guarantee
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Counts
-from dpcore.tables.rows import DistinctRows, Microdata
+from dpcore.tables.rows import DistinctRows, LinkedMicrodata, Microdata
 from dpcore.text import Text
 
 ReadData = TypeVar("ReadData")
@@ -32,6 +32,12 @@ class OriginalTable(Protocol):
         """Return all rows.
 
         Raises: RowsError if they do not fit.
+        """
+
+    def linked_rows(self) -> LinkedMicrodata:
+        """Return all rows of both tables, if this is a view of two linked tables.
+
+        Raises: UsageError for one table.
         """
 
     def limit_rows(self, rows: Microdata) -> Microdata:

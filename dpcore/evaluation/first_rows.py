@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dpcore.evaluation.base import OriginalTable
 from dpcore.schema.domain import Clique
 from dpcore.tables.counts import Counts
-from dpcore.tables.rows import DistinctRows, Microdata
+from dpcore.tables.rows import DistinctRows, LinkedMicrodata, Microdata
 
 FIRST_ROWS = 100_000
 """Rows that stand for a table if a person asked for that; they are no random sample."""
@@ -28,6 +28,9 @@ class FirstRows:
             if self._table.in_memory
             else self._table.sample(self._most)
         )
+
+    def linked_rows(self) -> LinkedMicrodata:
+        return self._table.linked_rows()
 
     def limit_rows(self, rows: Microdata) -> Microdata:
         return self._table.limit_rows(rows)

@@ -20,6 +20,8 @@ NUMBER_OF_EVENTS = "number of events"
 """Column of both views: how many events of the person count."""
 EVENT_NUMBER = "event number"
 """Column of the view of events: the place of the event among those of the person."""
+EVENTS = "events"
+"""Mark of a column of events in a joint list, if people have one of that name."""
 MAX_EVENTS = 1_000
 """Events of a person that may count, at most: each number of them is a cell."""
 

@@ -76,6 +76,23 @@ class TupleOwners:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LinkedMicrodata(Microdata):
+    """Private rows of people, and of their events.
+
+    Attributes:
+        frame: a row for each person, with all columns.
+        events: all events of these people, with all columns but the key; a column whose
+            name is one of people has another name.
+        parents: (events,) the place of each event's person in `frame`.
+        left_out_rows: rows of either table that the rules leave out.
+    """
+
+    events: pd.DataFrame
+    parents: npt.NDArray[np.int64]
+    left_out_rows: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DistinctRows(Microdata):
     """The distinct tuples of some columns, as private as rows.
 

@@ -102,3 +102,27 @@ def test_two_files_are_judged_in_nine_clicks(visitor, server, screen) -> None:
     person.sees("Events of a person").sees("one person with all rows in both tables")
     person.page.reload()
     person.sees("Events of a person")
+
+
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["desk", "phone"])
+def test_a_pair_is_audited_and_made_safer(visitor, screen) -> None:
+    """What two events tell about a patient would be seen on no screen."""
+    person = visitor(**screen)
+    people, events = two_files(5 + bool(screen))
+    person.bring(people, "patients.csv", "A table to share")
+    person.sees("What is it for?").rest()
+    person.bring(events, "stays.csv", "The second file")
+    person.sees("How the files belong together").rest()
+    cap = person.page.get_by_role("radiogroup", name="Maximum number of rows")
+    cap.get_by_role("radio", name="3", exact=True).click()
+    person.rest()
+    person.press("Leave out what does not fit")
+    keys = person.page.get_by_role("radiogroup", name="Keys such as 007 and 7")
+    keys.get_by_text("are two people").click()
+    person.rest()
+    person.press("Open the data set").press("Audit: is it anonymous?")
+    person.sees("The change that helps most").rest()
+    looks_right(person, "audited")
+    person.press("Make it safer").sees("People left out, at most").rest()
+    person.press("Make both anonymized tables").sees("The smallest group has").rest()
+    looks_right(person, "anonymized")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import html
 import re
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -15,9 +17,13 @@ import pytest
 from dpcore.accounting.loss import UNIT, loss_fields
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from tests.pages.tab import Tab
-from workbench.language.wording import loss_words, pair_sentences
+from workbench.anonymize import linked_view
+from workbench.anonymize.linked_view import PairResult
+from workbench.language.wording import loss_words, pair_sentences, percent
 from workbench.report import sentences
 from workbench.server.web import holders
+from workbench.store.people.same_people import same_people
+from workbench.store.policy import Policy
 from workbench.ui import releases
 from workbench.upload import linked
 
@@ -155,6 +161,17 @@ def test_roles_and_keys_are_proposed(app: Tab, is_turned: bool) -> None:
     assert (pair.people_key, pair.events_key) == ("patient", "PatientNo")
     assert len(pair.people.frame) == len(people)
     assert app.errors == ""
+
+
+def test_files_in_another_order_keep_their_roles(app: Tab) -> None:
+    """The events would be taken for people, as the first file was people before."""
+    people = patients()
+    bring(app, people, stays(people))
+    app.press("Open another table")
+    bring(app, stays(people), people)
+    pair = app.session.linked_draft
+    assert pair is not None
+    assert len(pair.people.frame) == len(people)
 
 
 def test_no_rule_is_chosen_in_silence(app: Tab) -> None:
@@ -319,24 +336,231 @@ def test_both_views_work_on_every_page(app: Tab) -> None:
     assert names == ("sex", "age", "number of events", "ward", "nights")
 
 
-@pytest.mark.parametrize("page", ["audit", "anonymize", "tables"])
-def test_pages_of_one_file_offer_nothing(app: Tab, page: str) -> None:
+def test_exact_tables_are_not_of_a_pair(app: Tab) -> None:
     """Exact figures of the events that count would pass for those of the file."""
-    bring(app)
-    if page == "audit":
-        app.go(page)
-        assert "This page looks at one file. Open patients" in app.text
-        app.go("upload")
-    answer(say_cap(app, 3)).press("Open the data set")
-    labels = [each.label for each in app.at.button]
-    assert not [each for each in labels if each.startswith(("Audit", "Anonymize"))]
+    open_pair(app)
     for view in ("people", "events"):
         app.session.look_at(view)
-        app.go(page)
+        app.go("tables")
         assert "This page looks at one file. Open patients" in app.text
         assert not app.at.dataframe
         assert not app.at.get("download_button")
         assert not app.at.button
+    assert app.errors == ""
+
+
+def test_a_pair_that_is_not_open_is_not_audited(app: Tab) -> None:
+    """The audit of one file would pass for that of both."""
+    bring(app)
+    app.go("audit")
+    assert "These two files are not open yet" in app.text
+    assert "unique" not in app.text
+
+
+def test_a_file_beside_an_open_pair_is_audited_alone(app: Tab) -> None:
+    """The audit of the pair would pass for that of the new file."""
+    open_pair(app)
+    app.go("upload").press("Open another table")
+    other = patients(40).assign(patient=range(40))
+    app.go("upload").upload(as_csv(other), "other.csv")
+    app.go("audit")
+    assert app.errors == ""
+    assert "How many events of a person" not in app.text
+    app.go("anonymize")
+    assert app.errors == ""
+
+
+def test_people_are_audited_by_their_events(
+    app: Tab, new_tab: Callable[[], Tab]
+) -> None:
+    """Nobody would learn what somebody finds who knows a patient and two stays."""
+    open_pair(app).press("Audit: is it anonymous?")
+    app.go("audit")
+    assert app.errors == ""
+    assert "internal: based on the original" in app.text
+    # what is proposed holds something about events
+    known = next(
+        each
+        for each in app.at.multiselect
+        if each.label.startswith("What others may know about a")
+    )
+    assert known.value == ["sex", "age", "ward", "nights"]
+    app.set("multiselect", "What others may know about a", ["sex", "ward", "nights"])
+    assert "such as ward and nights, they know of 2 events of each person" in app.text
+    assert "All events are looked at here" in app.text
+    people = patients()
+    rows = stays(people).merge(people[["patient", "sex"]])
+    shares = {}
+    for number in (1, 2):
+        app.set("radio", "How many events of a person others", number)
+        assert app.errors == ""
+        sets = {
+            patient: [*zip(own["sex"], own["ward"], own["nights"], strict=True)]
+            for patient, own in rows.groupby("patient")
+        }
+        unique = [
+            any(
+                sum(not Counter(some) - Counter(other) for other in sets.values()) == 1
+                for some in combinations(own, min(number, len(own)))
+            )
+            for own in sets.values()
+        ]
+        shares[number] = sum(unique) / len(people)
+        shown = percent(shares[number])
+        assert f"{shown} of the people are unique" in app.text
+    assert shares[2] > shares[1] > 0
+    # one person, by what is known of her and of two stays
+    for label, value in (("sex", "F"), ("ward", "A"), ("ward", "B")):
+        fields = [each for each in app.at.text_input if each.label == label]
+        next(each for each in fields if not each.value).set_value(value).run()
+    fitting = [
+        own
+        for own in sets.values()
+        if {("F", "A"), ("F", "B")} <= {(sex, ward) for sex, ward, _ in own}
+    ]
+    assert f"{len(fitting)} people fit" in app.text
+    # the same from either half; a line in the ledger, and no charge
+    app.session.look_at("events")
+    app.go("audit")
+    app.set("multiselect", "What others may know about a", ["sex", "ward", "nights"])
+    assert f"{percent(shares[2])} of the people are unique" in app.text
+    kinds = [line.content.get("evaluation") for line in app.curator.lines()]
+    assert "re-identification risk by events" in kinds
+    assert spent(app) == 0
+    downloads = [each.label for each in app.at.get("download_button")]
+    assert downloads == ["Download as one HTML file"]
+    # without its files, they are asked for
+    again = new_tab().go("audit")
+    again.press("Continue with patients")
+    bring_both(again, ("stays.csv", stays(people)), ("patients.csv", people))
+    assert "are unique" in again.go("audit").text
+    assert again.errors == ""
+
+
+def test_a_pair_is_declared_anew(app: Tab) -> None:
+    """A slip in what is known about two files could not be corrected any more."""
+    people = patients()
+    events = stays(people)
+    open_pair(app)
+    account = app.curator.account
+    app.go("codebook").press("Declare it anew").go("upload")
+    assert app.errors == ""
+    bring_both(app, ("stays.csv", events), ("patients.csv", people))
+    assert app.errors == ""
+    pair = app.session.linked_draft
+    assert pair is not None
+    assert pair.people.name == "patients.csv"
+    assert "was opened before, with a budget of" in app.text
+    # as it was answered: nothing is open, and another rule may be chosen
+    assert rule(app, "Keys such").value == AS_WRITTEN
+    assert not app.button("Open the data set").disabled
+    rule(app, "Events of").set_value(OWN_PERSON).run()
+    lines = pair.people.edited_grid
+    lines.loc[lines["column"] == "age", "high"] = "109"
+    lines["missing"] = True
+    pair.people.grid = pair.people.edited_grid = lines
+    pair.people.version += 1
+    app.at.run()
+    app.press("Open the data set")
+    assert app.errors == ""
+    assert app.curator.account == account
+    assert app.session.linked is not None
+    made = app.session.linked.linked
+    assert made.people.column("age").high == 109
+    assert made.rules.orphans == OWN_PERSON
+    assert made.events.unit.max_rows == 3
+    assert app.session.linked_draft is None
+    declared = [line for line in app.curator.lines() if "declared" in line.content]
+    assert len(declared) == 2
+    # another number of events is another promise
+    app.go("codebook").press("Declare it anew").go("upload")
+    bring_both(app, ("stays.csv", events), ("patients.csv", people))
+    say_cap(app, 5).press("Open the data set")
+    assert "another budget or privacy unit" in app.errors
+    app.press("Open another table").press("Back to patients")
+    assert "What you can do now" in app.text
+
+
+def test_a_pair_is_anonymized(app: Tab) -> None:
+    """One table would be anonymized without the other, or give a patient away together
+    with it.
+    """
+    open_pair(app).go("audit")
+    app.set("multiselect", "What others may know about a", ["sex", "age", "ward"])
+    app.press("Make it safer")
+    app.go("anonymize")
+    assert app.errors == ""
+    known = next(
+        each
+        for each in app.at.multiselect
+        if each.label.startswith("What others may know about a")
+    )
+    assert known.value == ["sex", "age", "ward"]
+    app.set("multiselect", "What should stay unknown", ["nights"])
+    app.press("Make both anonymized tables")
+    assert app.errors == ""
+    made = app.session.own(PairResult).made
+    assert made is not None
+    people, events = made.people.frame, made.events.frame
+    both = people.merge(events, on="patient").reset_index()
+    two = both.merge(both, on="patient")
+    two = two[two["index_x"] != two["index_y"]]
+    columns = ["sex_x", "age_x", "ward_x", "ward_y"]
+    for rows, names in ((two, columns), (both, ["sex", "age", "ward"])):
+        assert rows.groupby(names)["patient"].nunique().min() >= 5
+    assert people.groupby(["sex", "age"]).size().min() >= 5
+    assert len(people) >= 0.98 * 300
+    assert not {*people["patient"]} & {*patients()["patient"]}
+    promise = "sex and age of a person and ward of 2 events finds a group of at least 5"
+    assert promise in app.text
+    assert "Whoever knows more than 2 events of a person" in app.text
+    assert spent(app) == 0
+    downloads = [each.label for each in app.at.get("download_button")]
+    assert downloads == [
+        "People (CSV)",
+        "People (Parquet)",
+        "Events (CSV)",
+        "Events (Parquet)",
+    ]
+    (line,) = [line for line in app.curator.lines() if "anonymized" in line.content]
+    assert line.content["about"] == ["5-anonymity against 2 known events"]
+    # other settings are said, and what cannot be had is a sentence
+    app.set("number_input", "Everybody is in a group", 400)
+    assert "made under earlier settings" in app.text
+    app.press("Make both anonymized tables")
+    assert "more people than may be left out" in app.errors
+    app.set("multiselect", "What others may know about a", [])
+    assert app.button("Make both anonymized tables").disabled
+    app.set("multiselect", "What others may know about a", ["sex"])
+    app.set("number_input", "Everybody is in a group", 5)
+    app.press("Make both anonymized tables")
+    assert "Whoever knows sex of a person finds a group of at least 5" in app.text
+    assert "something of a person's events may find fewer people" in app.text
+
+
+def test_a_server_has_a_smallest_group_for_pairs_too(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A policy of 20 people in a group would hold for one table alone."""
+    open_pair(app).go("anonymize")
+    app.set("multiselect", "What others may know about a", ["sex", "ward"])
+    monkeypatch.setattr(linked_view, "read_policy", lambda: Policy(k=290))
+    app.press("Make both anonymized tables")
+    assert "fewer than 290" in app.errors
+    assert app.session.own(PairResult).made is None
+
+
+def test_rows_that_do_not_fit_are_said(app: Tab) -> None:
+    """An audit of a part of the files would pass for one of all."""
+    people = patients()
+    events = stays(people)
+    events.loc[:6, "patient"] = "stranger"
+    answer(say_cap(bring(app, people, events), 3)).press("Open the data set")
+    app.go("audit")
+    app.set("multiselect", "What others may know about a", ["ward"])
+    assert "7 rows do not fit the rules of this data set" in app.text
+    app.set("multiselect", "What others may know about a", [])
+    assert "Choose at least one column that others may know" in app.text
     assert app.errors == ""
 
 
@@ -500,6 +724,13 @@ def test_the_number_of_events_can_be_found_with_noise(
     assert spent(again) == once
     again.go("ledger")
     assert again.errors == ""
+    again.go("codebook").press("Declare it anew").go("upload")
+    bring_both(again, ("patients.csv", people), ("stays.csv", stays(people)))
+    again.press("Open the data set")
+    assert again.errors == ""
+    assert again.session.linked is not None
+    assert again.session.linked.events.schema.unit == found
+    assert spent(again) == once
 
 
 def test_names_of_files_are_never_markup(app: Tab) -> None:
@@ -613,16 +844,93 @@ def test_four_of_eighty_keys_are_enough(app: Tab) -> None:
     assert not app.button("Open the data set").disabled
 
 
-def test_likeness_names_the_file_that_was_compared(app: Tab) -> None:
-    """Two tables would be called almost equal after one of their files was compared."""
+def half_of(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.iloc[::2].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+@pytest.mark.parametrize(
+    ("change_people", "change_events", "like"),
+    [
+        (half_of, None, "two.csv"),
+        (None, half_of, "one.csv"),
+    ],
+)
+def test_a_pair_with_one_known_file_is_asked_about(
+    app: Tab,
+    change_people: Callable[[pd.DataFrame], pd.DataFrame] | None,
+    change_events: Callable[[pd.DataFrame], pd.DataFrame] | None,
+    like: str,
+    *,
+    is_turned: bool,
+) -> None:
+    """Half of the people with the same events would get a second budget unasked."""
     open_pair(app)
     people = patients()
-    events = stays(people).assign(ward="D")
+    events = stays(people)
+    files = [
+        ("one.csv", change_people(people) if change_people else people),
+        ("two.csv", change_events(events) if change_events else events),
+    ]
+    if is_turned:
+        files.reverse()
     app.go("upload").press("Open another table")
-    app.go("upload").upload(as_csv(people.head(297)), "some.csv")
-    field(app, "second-file").upload("other.csv", as_csv(events), "text/csv").run()
-    assert "some\\.csv looks like a file of" in app.text
-    assert "rows are in only one of the two tables" not in app.text
+    app.go("upload").upload(as_csv(files[0][1]), files[0][0])
+    field(app, "second-file").upload(files[1][0], as_csv(files[1][1]), "text/csv").run()
+    assert f"{html.escape(like[:3])}\\.csv looks like a file of patients" in app.text
+    assert app.session.linked_draft is not None
+    answer(say_cap(app, 3))
+    assert app.button("Open the data set").disabled
+    rule(app, "Are both tables").set_value("the same").run()
+    app.press("Open the data set")
+    assert app.errors == ""
+    own = app.curator.account.dataset
+    (other,) = {*app.curator.ledger.datasets()} - {own}
+    assert same_people(own, app.curator.ledger) == [other]
+
+
+def test_a_pair_of_other_people_is_not_asked_about(app: Tab) -> None:
+    """A question about everything would be answered without being read."""
+    open_pair(app)
+    people = patients()
+    rng = np.random.default_rng(3)
+    others = people.assign(
+        patient="q" + people["patient"], age=rng.integers(0, 90, len(people))
+    )
+    events = stays(people).assign(ward="D").iloc[:-5]
+    events["patient"] = "q" + events["patient"]
+    events["nights"] = rng.integers(1, 15, len(events))
+    app.go("upload").press("Open another table")
+    bring(app, others, events)
+    assert "looks like" not in app.text
+    answer(say_cap(app, 3))
+    assert not app.button("Open the data set").disabled
+
+
+def test_either_file_of_a_pair_alone_is_asked_about(app: Tab) -> None:
+    """The events alone would get a second budget unasked."""
+    open_pair(app)
+    people = patients()
+    for name, rows in (("one", people), ("two", stays(people))):
+        app.go("upload").press("Open another table")
+        app.go("upload").upload(as_csv(rows), f"{name}.csv")
+        assert f"{name}\\.csv looks like a file of patients" in app.text
+
+
+def test_a_changed_pair_is_asked_about_where_a_file_was_opened_alone(app: Tab) -> None:
+    """The account of the file alone would stand for that of the pair."""
+    people = patients()
+    events = stays(people)
+    app.open(as_csv(people), "patients.csv")
+    app.go("upload")
+    bring_both(app, ("patients.csv", people), ("stays.csv", events))
+    assert "looks like" not in app.text
+    answer(say_cap(app, 3)).press("Open the data set")
+    assert app.errors == ""
+    app.go("upload").press("Open another table")
+    app.open(as_csv(people), "patients.csv").go("upload")
+    bring_both(app, ("patients.csv", people), ("some.csv", half_of(events)))
+    assert "patients\\.csv looks like a file of patients" in app.text
 
 
 def test_a_maximum_from_the_data_is_in_every_promise(app: Tab) -> None:

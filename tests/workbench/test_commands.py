@@ -38,6 +38,7 @@ from dpcore.risk.criteria import list_criteria
 from dpcore.schema.source import Source
 from dpcore.synthesis import LinkedRelease
 from dpcore.tables.rows import CodedRows, PublicTable
+from dpcore.tables.sketch import SketchedTable
 from tests.io.test_workbooks import PEOPLE as SHEET
 from tests.io.test_workbooks import workbook
 from tests.linked_tables import linked_schema
@@ -59,6 +60,7 @@ from workbench.store.links.shares import Shares
 from workbench.store.people import likeness
 from workbench.store.people.owners import Owners
 from workbench.store.people.roles import LOCAL_PERSON, Person
+from workbench.store.people.same_people import same_people
 from workbench.store.settings import Settings
 from workbench.store.sources.job import Job
 
@@ -666,7 +668,8 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     page = commands.ledger_of(LOCAL_PERSON)
     third = frame.drop(index=5)
     # what a command opened is known on the page, too
-    assert likeness.find_similar_table(third, "third.csv", page) is not None
+    sketched = SketchedTable.from_frame(third, page.key)
+    assert likeness.find_similar_table([("third.csv", sketched)], page) is not None
 
 
 UNITS = st.builds(
@@ -1342,6 +1345,49 @@ def test_two_linked_files_have_one_budget(
     assert commands.main([*map(str, alone)]) == 1
     assert "same people" in capsys.readouterr().err
     run(capsys, *alone, "--new-account", "same")
+
+
+@pytest.mark.parametrize("changed", ["people", "events"])
+def test_a_pair_with_one_known_file_is_asked_about(
+    place: Path,
+    two_files: tuple[object, ...],
+    capsys: pytest.CaptureFixture[str],
+    changed: str,
+) -> None:
+    """Half of the people with the same events would get a second budget unasked."""
+    run(capsys, *two_files, "--epsilon", "0.5", "--to", place / "drawn")
+    before = start.ledger().datasets()
+    for name in ("people", "events"):
+        rows = pd.read_csv(place / f"{name}.csv", dtype={"id": str, "person": str})
+        step = 2 if name == changed else 1
+        rows.iloc[::step].to_csv(place / f"new_{name}.csv", index=False)
+    files = (place / "new_people.csv", place / "new_events.csv")
+    asked = ("linked", *files, *two_files[3:], "--epsilon", "0.5")
+    asked = (*asked, "--to", place / "more")
+    assert commands.main([*map(str, asked)]) == 1
+    same = "new_events.csv" if changed == "people" else "new_people.csv"
+    assert f"{same} looks like a file of people.csv" in capsys.readouterr().err
+    assert start.ledger().datasets() == before
+    run(capsys, *asked, "--new-account", "same")
+    ledger = commands.ledger_of(LOCAL_PERSON)
+    (new,) = {*ledger.datasets()} - {*before}
+    assert same_people(new, ledger) == before
+    # twin: a pair with its own account is not asked about
+    run(capsys, *asked[:-1], place / "again")
+
+
+def test_a_file_that_was_opened_alone_is_of_the_same_people(
+    place: Path, two_files: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exact tables of the people alone and of the pair would not be attacked
+    together.
+    """
+    (place / "schema.json").write_text(linked_schema().people.to_json())
+    run(capsys, "audit", place / "people.csv", "--schema", place / "schema.json")
+    ledger = commands.ledger_of(LOCAL_PERSON)
+    (alone,) = ledger.datasets()
+    run(capsys, *two_files, "--epsilon", "0.5", "--to", place / "drawn")
+    assert len(same_people(alone, ledger)) == 1
 
 
 def test_linked_sources_are_read_where_they_are(

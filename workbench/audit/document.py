@@ -12,14 +12,17 @@ from workbench.audit.findings import (
     attacker_sentences,
     identifiers_table,
     linkage_words,
-    secrets_table,
 )
 from workbench.language.messages import _, capital, join_with_commas
 from workbench.language.wording import percent, printing
 from workbench.report import criteria
 from workbench.report.document import fill_template
 from workbench.ui.first_rows_view import first_rows_words
-from workbench.ui.verdict import judge_table, searched_changes_sentence
+from workbench.ui.verdict import (
+    judge_table,
+    searched_changes_sentence,
+    secrets_table,
+)
 
 
 @printing()
@@ -30,6 +33,8 @@ def to_html(
     list_name: str,
     criterion_results: tuple[Criterion, tuple[ClauseOutcome, ...]] | None = None,
     reading_sentences: Sequence[str] = (),
+    *,
+    expected: Sequence[str] | None = None,
 ) -> str:
     """Return the audit as one file to print, without a row of the table.
 
@@ -40,6 +45,7 @@ def to_html(
         list_name: name of the attacker's list, if there is one.
         criterion_results: the criterion that was chosen, with its results.
         reading_sentences: what was read from the file, in sentences.
+        expected: what attackers can expect; of one table, if left out.
     """
     sets = pd.DataFrame(
         [
@@ -52,11 +58,9 @@ def to_html(
             for column_set in report.column_sets[:MAX_SETS_SHOWN]
         ],
     )
-    expected = [
-        sentence
-        for sentence in (linkage_words(report, list_name), *attacker_sentences(report))
-        if sentence
-    ]
+    if expected is None:
+        found = (linkage_words(report, list_name), *attacker_sentences(report))
+        expected = [sentence for sentence in found if sentence]
     verdict = judge_table(report, columns)
     return fill_template(
         "internal.html",
@@ -85,7 +89,7 @@ def to_html(
             *(criteria.printed_parts(*criterion_results) if criterion_results else ()),
             (_("Columns that look like identifiers"), identifiers_table(report), []),
             (_("Risk by columns known"), sets, []),
-            (_("What attackers can expect"), pd.DataFrame(), expected),
+            (_("What attackers can expect"), pd.DataFrame(), [*expected]),
             (_("What groups give away"), secrets_table(report), []),
         ],
         terms=_(

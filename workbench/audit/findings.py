@@ -126,22 +126,25 @@ def _label(name: str, columns: list[str]) -> str:
     )
 
 
-def attacker_sentences(audit: AuditReport) -> list[str]:
-    """Return one sentence per kind of attacker."""
+def prosecutor_sentences(audit: AuditReport) -> list[str]:
+    """Return sentences on an attacker who knows that somebody is in the table."""
     risk = audit.risk
-    listed = audit.list_risk
-    estimates = audit.estimates
-    sentences = [
+    return [
         _(
             "An attacker who knows that somebody is in the table (a "
             "prosecutor) is right in {share} of the cases."
-        ).format(share=percent(risk.average))
-    ]
-    sentences.append(
+        ).format(share=percent(risk.average)),
         _("{share} of the people are in a group of fewer than {size}.").format(
             share=percent(risk.above), size=round(1 / risk.threshold)
-        )
-    )
+        ),
+    ]
+
+
+def attacker_sentences(audit: AuditReport) -> list[str]:
+    """Return one sentence per kind of attacker."""
+    listed = audit.list_risk
+    estimates = audit.estimates
+    sentences = prosecutor_sentences(audit)
     if listed is None and estimates is None:
         sentences.append(
             _(
@@ -194,13 +197,18 @@ def attacker_sentences(audit: AuditReport) -> list[str]:
                 "error of 5 %)."
             ).format(k=people_words(estimates.k_map))
         )
-    if audit.suppressed:
-        sentences.append(
-            _(
-                "{share} of the rows are already suppressed (*) and are not counted."
-            ).format(share=percent(audit.suppressed))
+    return [*sentences, *suppressed_sentences(audit)]
+
+
+def suppressed_sentences(audit: AuditReport) -> list[str]:
+    """Return a sentence on suppressed rows, if there are any."""
+    if not audit.suppressed:
+        return []
+    return [
+        _("{share} of the rows are already suppressed (*) and are not counted.").format(
+            share=percent(audit.suppressed)
         )
-    return sentences
+    ]
 
 
 def identifiers_table(audit: AuditReport) -> pd.DataFrame:
@@ -213,24 +221,6 @@ def identifiers_table(audit: AuditReport) -> pd.DataFrame:
                 _("why"): translate(identifier.reason),
             }
             for identifier in audit.identifiers
-        ],
-    )
-
-
-def secrets_table(audit: AuditReport) -> pd.DataFrame:
-    """Return for each sensitive column how much its groups reveal."""
-    return pd.DataFrame(
-        [
-            {
-                _("column"): name,
-                _("groups that reveal the value"): people_words(
-                    risk.homogeneous_classes
-                ),
-                _("people in them"): percent(risk.homogeneous_people),
-                _("fewest different values (l)"): risk.distinct_l,
-                _("distance from the table (t)"): f"{risk.t_equal:.2f}",
-            }
-            for name, risk in audit.secrets.items()
         ],
     )
 

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
+from dpcore.evaluation.table.linked_one_person import LinkedOnePersonQuestion
 from dpcore.evaluation.table.one_person import (
     KnownFact,
     OnePersonQuestion,
@@ -34,14 +35,7 @@ def ask_about_person(
                 "nothing is known."
             )
         )
-        known = []
-        cells = st.columns(min(FIELDS_PER_LINE, len(columns)))
-        for place, name in enumerate(columns):
-            text = cells[place % len(cells)].text_input(
-                escape_markdown(name), key=f"person-{name}"
-            )
-            if text.strip():
-                known.append(parse_value(name, text.strip()))
+        known = _ask_facts(columns, key="person")
         if not known:
             return
         report = session.evaluate_once(
@@ -49,11 +43,81 @@ def ask_about_person(
             ("one person", tuple(known), tuple(sensitive)),
             lambda: OnePersonQuestion(known=tuple(known), sensitive=tuple(sensitive)),
         )
-        for sentence in group_sentences(report):
-            st.markdown(sentence)
-        for name, table in sensitive_value_tables(report).items():
-            st.markdown(f"**{escape_markdown(name)}**")
-            st.dataframe(table, hide_index=True, key=f"person-secret-{name}", alt=name)
+        _show_group(report)
+
+
+def ask_about_person_with_events(
+    curator: Curator,
+    columns: list[str],
+    event_columns: list[str],
+    sensitive: list[str],
+    *,
+    number: int,
+) -> None:
+    """Ask for known facts about a person and some events; show the matching group.
+
+    Args:
+        columns: of people that others may know.
+        event_columns: of events that others may know.
+        sensitive: columns of either file that should stay unknown.
+        number: of known events.
+    """
+    title = _("What would somebody learn about one person?")
+    section = st.expander(title, icon=":material/person_search:", key="one-person")
+    with section, widgets.catch_and_show_errors():
+        st.write(
+            _(
+                "Type what is known about the person and about each event: a value "
+                "(33620), a prefix (336*) or a range (40-44). Leave a field empty if "
+                "nothing is known."
+            )
+        )
+        known = _ask_facts(columns, key="person")
+        events = []
+        for event in range(1, number + 1):
+            if event_columns:
+                st.markdown(_("Event {number}").format(number=event))
+            facts = _ask_facts(event_columns, key=f"event-{event}")
+            if facts:
+                events.append(tuple(facts))
+        if not known and not events:
+            return
+        report = session.evaluate_once(
+            curator,
+            ("one person of both", tuple(known), tuple(events), tuple(sensitive)),
+            lambda: LinkedOnePersonQuestion(
+                known=tuple(known), events=tuple(events), sensitive=tuple(sensitive)
+            ),
+        )
+        _show_group(report)
+
+
+def _ask_facts(columns: list[str], *, key: str) -> list[KnownFact]:
+    """Ask for a fact about each column; return those that are known.
+
+    Args:
+        key: beginning of the keys of the fields.
+    """
+    if not columns:
+        return []
+    known = []
+    cells = st.columns(min(FIELDS_PER_LINE, len(columns)))
+    for place, name in enumerate(columns):
+        text = cells[place % len(cells)].text_input(
+            escape_markdown(name), key=f"{key}-{name}"
+        )
+        if text.strip():
+            known.append(parse_value(name, text.strip()))
+    return known
+
+
+def _show_group(report: OnePersonReport) -> None:
+    """Show the size of the group, and its sensitive values."""
+    for sentence in group_sentences(report):
+        st.markdown(sentence)
+    for name, table in sensitive_value_tables(report).items():
+        st.markdown(f"**{escape_markdown(name)}**")
+        st.dataframe(table, hide_index=True, key=f"person-secret-{name}", alt=name)
 
 
 def parse_value(column: str, text: str) -> KnownFact:

@@ -138,6 +138,22 @@ def show_details(report: AuditReport, columns: list[str], list_name: str) -> Non
     Args:
         list_name: name of the attacker's list, if there is one.
     """
+    linkage = findings.linkage_words(report, list_name) or _(
+        "You gave no list of people to compare with, or the list shares no "
+        "column with the table."
+    )
+    show_figures(report, columns, findings.attacker_sentences(report), linkage)
+
+
+def show_figures(
+    report: AuditReport, columns: list[str], expected: list[str], linkage: str = ""
+) -> None:
+    """Show sets of columns, attackers, identifiers and sensitive columns.
+
+    Args:
+        expected: sentences on what attackers can expect.
+        linkage: the sentence on a list of people, if one can be given.
+    """
     left, right = st.columns(2)
     with left:
         st.header(_("Risk by columns known"))
@@ -150,16 +166,9 @@ def show_details(report: AuditReport, columns: list[str], list_name: str) -> Non
     left, right = st.columns(2)
     with left:
         st.header(_("What attackers can expect"))
-        text = findings.linkage_words(report, list_name) or _(
-            "You gave no list of people to compare with, or the list shares no "
-            "column with the table."
-        )
-        st.write(escape_markdown(text, max_length=600))
-        st.markdown(
-            "\n".join(
-                f"- {sentence}" for sentence in findings.attacker_sentences(report)
-            )
-        )
+        if linkage:
+            st.write(escape_markdown(linkage, max_length=600))
+        st.markdown("\n".join(f"- {sentence}" for sentence in expected))
     with right:
         st.header(_("Columns that look like identifiers"))
         widgets.show_table(
@@ -169,7 +178,7 @@ def show_details(report: AuditReport, columns: list[str], list_name: str) -> Non
     if report.secrets:
         st.header(_("What groups give away"), help=_(GLOSSARY["equivalence class"]))
         st.dataframe(
-            findings.secrets_table(report),
+            verdict.secrets_table(report),
             hide_index=True,
             alt=_("What groups give away"),
         )

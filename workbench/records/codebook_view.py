@@ -112,17 +112,14 @@ def show(data_set: DataSet) -> None:
                 "values or count as other values.",
             ),
         )
-        # two files are declared anew by bringing both as another pair
-        if declaration.linked is None and st.button(
-            _("Declare it anew"), icon=":material/edit:"
-        ):
+        if st.button(_("Declare it anew"), icon=":material/edit:"):
             choice = session.own(session.TableChoice)
             choice.redeclared_dataset = data_set.id
             choice.is_open = True
             st.switch_page(session.page_script("upload"))
     st.caption(
         _(
-            "You need the file of the table for this. The data set keeps its budget "
+            "You need the file or both files for this. The data set keeps its budget "
             "and charges, and the ledger records the new description. Earlier "
             "releases keep the description that they were made with.",
         ),

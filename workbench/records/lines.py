@@ -77,6 +77,10 @@ EVALUATION_SENTENCES = {
     "frontier": N_("trial of {about}"),
     "neighbors": N_("trial of {about}"),
     "exact table": N_("trial of an exact table: {about}"),
+    "re-identification risk by events": N_("re-identification risk by {about}"),
+    "proposed roles of two tables": N_("proposed roles of the columns"),
+    "what one person's events give away": N_("re-identification risk by {about}"),
+    "proposed hierarchies of two tables": N_("proposed hierarchies of {about}"),
     "linked rows": N_("counts of the rows that were linked by {about}"),
 }
 """Sentences of the ledger for each kind of evaluation."""

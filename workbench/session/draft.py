@@ -13,12 +13,14 @@ from dpcore.io.read import ReadResult
 from dpcore.release import InternalReport
 from dpcore.schema import Column, OutsideCounts, PrivacyUnit, Schema
 from dpcore.schema.doubts import Doubt
+from dpcore.schema.linked import LinkedSchema
 from dpcore.schema.source import Source
 from dpcore.schema.values import READING_FROM_DATA
 from dpcore.tables.sketch import SketchedTable
 from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import SimilarTable
 from workbench.store.people.opened_files import OpenedFile
+from workbench.store.people.personal import PersonalLedger
 
 
 @dataclass(kw_only=True)
@@ -213,7 +215,7 @@ class FileDraft(Draft):
         opened_file: its bytes by their digest, and how they were read; None for a sample.
         sample: key of the sample; empty for a file.
         similar_table: a table on file that it looks like.
-        sketched: its sketch under the key of `dataset`; None if there is none yet.
+        sketched: its sketch as `sketch_under` returned it, or as a worker took it.
     """
 
     read_result: ReadResult | None = None
@@ -226,6 +228,15 @@ class FileDraft(Draft):
     @property
     def is_sample(self) -> bool:
         return bool(self.sample)
+
+    def sketch_under(self, ledger: PersonalLedger) -> SketchedTable:
+        """Return its sketch under a ledger's key, taken before if that is the same."""
+        if ledger.opener != self.opener:
+            return SketchedTable.from_frame(self.frame, ledger.key)
+        # a worker sketched a table that was handed on under another key
+        if self.sketched is None or self.sketched.fingerprint != self.dataset:
+            self.sketched = SketchedTable.from_frame(self.frame, ledger.key)
+        return self.sketched
 
     def memory_bytes(self) -> int:
         return self.size + len(self.data)
@@ -262,6 +273,8 @@ class LinkedDraft:
         opener: owner of that key.
         people_place: place of the file of people, as proposed or chosen.
         keys: column that names the person in each file; empty while that is open.
+        similar_table: a data set on file of which a file looks like one of these.
+        declared: the public facts on file, if they are declared anew.
         counted: what linking met, by the rules that it was counted under. Private.
     """
 
@@ -270,6 +283,8 @@ class LinkedDraft:
     opener: str = ""
     people_place: int = 0
     keys: list[str]
+    similar_table: SimilarTable | None = None
+    declared: LinkedSchema | None = None
     counted: dict[Hashable, InternalReport[Any] | DpcoreError] = field(
         default_factory=dict, repr=False
     )
@@ -292,16 +307,6 @@ class LinkedDraft:
     def events(self) -> FileDraft:
         """The file with several rows for a person."""
         return self.tables[1 - self.people_place]
-
-    @property
-    def similar_table(self) -> SimilarTable | None:
-        """A table on file that one of the files looks like."""
-        return self.people.similar_table or self.events.similar_table
-
-    @property
-    def compared_file(self) -> str:
-        """Name of the file that looks like `similar_table`."""
-        return (self.people if self.people.similar_table else self.events).name
 
     @property
     def people_key(self) -> str:

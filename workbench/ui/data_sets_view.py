@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.language.budget import budget_line
@@ -313,14 +313,34 @@ def need_data_set() -> DataSet:
 def need_rows() -> Curator:
     """Return a curator of the draft, which needs no budget, or of the open table.
 
-    End the page for two linked files.
+    End the page for two linked files that are not open yet.
     """
     tab = session.session()
     if tab.linked_draft is not None:
-        _refuse_linked_files(tuple(table.name for table in tab.linked_draft.tables))
+        st.info(
+            _(
+                "These two files are not open yet. Open them on *Data*. This page then "
+                "looks at people and their events together."
+            ),
+            icon=":material/info:",
+        )
+        st.stop()
     if tab.draft is None or not tab.draft.has_rows:
         return need_file()
     return reopening.draft_curator()
+
+
+def linked_on_page() -> LinkedCurator | None:
+    """Return the curator of two linked files; None if the page is about one table.
+
+    Without their rows, ask for them, and end the page.
+    """
+    tab = session.session()
+    declared = tab.data_set.declaration if tab.data_set is not None else None
+    if declared is None or declared.linked is None:
+        return None
+    need_curator()
+    return tab.linked
 
 
 def need_file() -> Curator:
@@ -331,19 +351,15 @@ def need_file() -> Curator:
     """
     declared = need_data_set().declaration
     if declared is not None and declared.linked is not None:
-        _refuse_linked_files(declared.linked.names)
+        first, second = (escape_markdown(name) for name in declared.linked.names)
+        st.info(
+            _("This page looks at one file. Open {first} or {second} alone.").format(
+                first=first, second=second
+            ),
+            icon=":material/info:",
+        )
+        st.stop()
     return need_curator()
-
-
-def _refuse_linked_files(names: tuple[str, ...]) -> None:
-    first, second = (escape_markdown(name) for name in names)
-    st.info(
-        _("This page looks at one file. Open {first} or {second} alone.").format(
-            first=first, second=second
-        ),
-        icon=":material/info:",
-    )
-    st.stop()
 
 
 def need_curator() -> Curator:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import pandas as pd
+
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Improvement
 from dpcore.release import PrivateReport
@@ -270,6 +272,24 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
             )
         )
     return sentences
+
+
+def secrets_table(audit: AuditReport) -> pd.DataFrame:
+    """Return for each sensitive column how much its groups reveal."""
+    return pd.DataFrame(
+        [
+            {
+                _("column"): name,
+                _("groups that reveal the value"): people_words(
+                    risk.homogeneous_classes
+                ),
+                _("people in them"): percent(risk.homogeneous_people),
+                _("fewest different values (l)"): risk.distinct_l,
+                _("distance from the table (t)"): f"{risk.t_equal:.2f}",
+            }
+            for name, risk in audit.secrets.items()
+        ],
+    )
 
 
 def searched_changes_sentence() -> str:

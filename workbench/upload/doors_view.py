@@ -76,6 +76,16 @@ def show() -> None:
         )
     if again:
         st.title(_("Declare {name} anew").format(name=name))
+    if again and data_set is not None and data_set.is_linked:
+        st.write(
+            _(
+                "Upload both files. The earlier declaration is filled in, and you can "
+                "change it."
+            )
+        )
+        data_sets_view.ask_for_rows(data_set)
+        return
+    if again:
         st.write(
             _(
                 "Upload its file. The earlier declaration is filled in, and you can "

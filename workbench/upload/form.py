@@ -265,14 +265,12 @@ def ask_budget(
     draft: Draft,
     unit: PrivacyUnit,
     questions: DeltaGenerator,
-    compared_file: str = "",
 ) -> AnyLoss | None:
     """Ask for the whole budget; None while it is not valid.
 
     Args:
         unit: who is protected.
         questions: place in sight for open questions.
-        compared_file: of two linked files, the one that looks like a table on file.
     """
     account = session.ledger().account(draft.dataset)
     if account is not None:
@@ -285,7 +283,7 @@ def ask_budget(
         return loss_from_fields(account.promise)
     with questions:
         alike = draft.similar_table if isinstance(draft, FileDraft) else None
-        if alike is not None and not _ask_alike(alike, compared_file):
+        if alike is not None and not _ask_alike(alike):
             return None
     most = min(10.0, read_policy().epsilon)
     epsilon = epsilon_view.ask_epsilon(
@@ -386,15 +384,11 @@ def _say_delta(loss: ApproxDP, draft: Draft) -> None:
         )
 
 
-def _ask_alike(alike: SimilarTable, compared_file: str) -> bool:
+def _ask_alike(alike: SimilarTable) -> bool:
     """Name the similar table on file; return whether the question was answered."""
-    name = escape_markdown(alike.name)
+    names = (escape_markdown(alike.name), escape_markdown(alike.file))
     st.warning(
-        translate(
-            alike.warning_of_file(escape_markdown(compared_file), name)
-            if compared_file
-            else alike.warning(name)
-        ),
+        translate(alike.warning(*names)),
         icon=":material/content_copy:",
     )
     people = {

@@ -33,6 +33,7 @@ from workbench.store.people import likeness, opened_files, same_people
 from workbench.store.people.personal import PersonalLedger
 from workbench.ui import progress_view, reopening
 from workbench.upload import opening
+from workbench.upload.grid import to_grid
 from workbench.upload.opening import NOTICE
 
 SECOND_FILE = "second-file"
@@ -102,6 +103,21 @@ def _read(
     return None
 
 
+def people_field(pair: LinkedDraft) -> session.Widget[int]:
+    """Return the field for the place of the file of people."""
+    return session.Widget(f"link-people-{pair.dataset}")
+
+
+def rule_field(pair: LinkedDraft, rule: str) -> session.Widget[str]:
+    """Return the field for a rule of `LinkRules`, by its name."""
+    return session.Widget(f"link-{rule}-{pair.dataset}")
+
+
+def order_field(pair: LinkedDraft) -> session.Widget[str]:
+    """Return the field for the column that orders the events of a person."""
+    return session.Widget(f"link-order-{pair.dataset}")
+
+
 def _link(first: FileDraft, second: FileDraft) -> None:
     """Declare two files together; open them if they are on file together."""
     tab = session.session()
@@ -116,8 +132,10 @@ def _link(first: FileDraft, second: FileDraft) -> None:
         if _reopen(pair):
             return
         account = session.ledger().account(pair.dataset)
-        if account is not None:  # opened on the command line
+        if account is not None and pair.declared is None:  # of the command line
             pair.events.cap = account.unit.get("max_rows")
+        # the files may have been brought in another order before
+        people_field(pair).put(pair.people_place)
         tab.linked_draft = pair
         tab.draft = pair.people
 
@@ -222,7 +240,24 @@ def account_of(pair: LinkedDraft) -> tuple[str, PersonalLedger]:
             handed = LinkedCurator.account_name(frames[0], frames[1], ledger)
             if ledger.is_mine(handed):
                 pair.dataset, pair.opener = handed, ledger.opener
+        pair.similar_table = _find_similar(pair, own.with_opener(pair.opener))
     return pair.dataset, own.with_opener(pair.opener)
+
+
+def _find_similar(
+    pair: LinkedDraft, ledger: PersonalLedger
+) -> likeness.SimilarTable | None:
+    """Return the data set on file of which a file looks like one of these.
+
+    None if both are on file together.
+    """
+    if ledger.account(pair.dataset) is not None:
+        return None
+    return likeness.find_similar_table(
+        [(table.name, table.sketch_under(ledger)) for table in pair.tables],
+        ledger,
+        own_accounts=[table.dataset for table in pair.tables],
+    )
 
 
 def count_linked(
@@ -303,9 +338,8 @@ def open_pair(
             if alike
             else {}
         )
-        likeness.store_sketch(
-            pair.people.frame, dataset, curator.people.name, ledger, answer
-        )
+        sketched = [table.sketch_under(ledger) for table in pair.tables]
+        likeness.store_sketch(sketched, dataset, curator.people.name, ledger, answer)
         if brought is not None:
             opened_files.note_file(brought, dataset, ledger)
         for table in pair.tables:
@@ -327,7 +361,7 @@ def _open(
     ledger: PersonalLedger,
     name: str,
 ) -> LinkedCurator:
-    holders.check_room(_bytes_of_views(pair))
+    holders.check_room(_bytes_of_pair(pair))
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         return LinkedCurator.open(
             pair.people.frame,
@@ -341,10 +375,13 @@ def _open(
         )
 
 
-def _bytes_of_views(pair: LinkedDraft) -> int:
-    """Return about how many bytes both views take; events repeat their person."""
-    repeats = 1 + len(pair.events.frame) / len(pair.people.frame)
-    return round(pair.people.size * repeats) + pair.events.size
+def _bytes_of_pair(pair: LinkedDraft) -> int:
+    """Return about how many bytes both files and both views take.
+
+    In the view of events, each event repeats its person.
+    """
+    repeats = 2 + len(pair.events.frame) / len(pair.people.frame)
+    return round(pair.people.size * repeats) + 2 * pair.events.size
 
 
 def _add(
@@ -376,14 +413,16 @@ def _add(
     session.session().add_data_set(
         curator.people,
         declaration,
-        size=_bytes_of_views(pair),
+        size=_bytes_of_pair(pair),
         linked=curator,
     )
     session.session().look_at("people")
 
 
 def _reopen(pair: LinkedDraft) -> bool:
-    """Open two files that are on file together; return whether they are.
+    """Open two files that are on file together; return whether they are open.
+
+    They are not if they are declared anew.
 
     Raises: the errors of opening.
     """
@@ -393,15 +432,37 @@ def _reopen(pair: LinkedDraft) -> bool:
     if data_set is None or declared is None or declared.linked is None:
         return False
     schema = declared.linked.schema
-    if not _holds(pair.people.frame, schema.people, schema.people_key):
-        pair.people_place = 1 - pair.people_place
-    pair.keys[pair.people_place] = schema.people_key
-    pair.keys[1 - pair.people_place] = schema.events_key
+    _take_roles(pair, schema)
+    if session.own(session.TableChoice).redeclared_dataset == dataset:
+        _declare_anew(pair, schema)
+        return False
     budget = loss_from_fields(data_set.account.promise)
     curator = _open(pair, schema, budget, ledger, data_set.name)
     counted = count_linked(pair, schema.rules, curator.linked.events.unit)
     _add(pair, curator, declared.linked.names, counted)
     return True
+
+
+def _take_roles(pair: LinkedDraft, schema: LinkedSchema) -> None:
+    """Take the file of people, and the key in each file, from the facts on file."""
+    if not _holds(pair.people.frame, schema.people, schema.people_key):
+        pair.people_place = 1 - pair.people_place
+    pair.keys[pair.people_place] = schema.people_key
+    pair.keys[1 - pair.people_place] = schema.events_key
+
+
+def _declare_anew(pair: LinkedDraft, schema: LinkedSchema) -> None:
+    """Begin with the facts on file about both files."""
+    pair.declared = schema
+    for table, facts in ((pair.people, schema.people), (pair.events, schema.events)):
+        header = [str(column) for column in table.frame.columns]
+        table.schema = facts
+        table.grid = table.edited_grid = to_grid(facts, header)
+        table.cap = opening.declared_cap(facts.unit)
+    for rule, answer in dataclasses.asdict(schema.rules).items():
+        rule_field(pair, rule).put(answer)
+    if schema.order_by:
+        order_field(pair).put(schema.order_by)
 
 
 def _holds(frame: pd.DataFrame, schema: Schema, key: str) -> bool:

@@ -104,7 +104,6 @@ def show(pair: LinkedDraft) -> None:
             both,
             unit or PrivacyUnit(max_rows=1),
             at_last,
-            compared_file=pair.compared_file,
         )
     with at_last:
         schema = _link(pair, schemas, rules)
@@ -145,7 +144,7 @@ def _ask_roles(pair: LinkedDraft) -> None:
         place: escape_markdown(table.name, max_length=60)
         for place, table in enumerate(pair.tables)
     }
-    people = session.Widget[int](f"link-people-{pair.dataset}")
+    people = linked.people_field(pair)
     if people.current_value() is None:
         people.put(pair.people_place)
     place = widgets.ask_by_title(
@@ -180,16 +179,12 @@ def _ask_roles(pair: LinkedDraft) -> None:
         pair.keys[place] = chosen or ""
 
 
-def _rule_field(pair: LinkedDraft, rule: str) -> session.Widget[str]:
-    return session.Widget(f"link-{rule}-{pair.dataset}")
-
-
 def _have_common_people(pair: LinkedDraft) -> bool:
     """Return whether enough keys of the events are keys of people.
 
     While it is not said how keys are compared, either way will do.
     """
-    chosen = _rule_field(pair, "keys").current_value()
+    chosen = linked.rule_field(pair, "keys").current_value()
     ways = [chosen] if chosen else [AS_WRITTEN, AS_NUMBERS]
     shares = [linked.share_of_known_keys(pair, way) for way in ways]
     return max(shares) >= linked.MIN_KNOWN_KEYS
@@ -199,7 +194,7 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
     """Ask for a public rule for each kind of row that does not fit; None while one is
     open, or the files are not about the same people.
     """
-    written = _rule_field(pair, "keys").current_value()
+    written = linked.rule_field(pair, "keys").current_value()
     one = PrivacyUnit(max_rows=1)
     try:
         joined = linked.count_linked(pair, linked.rules_to_count(AS_NUMBERS), one)
@@ -241,7 +236,7 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
         _ask_rule(pair, "keys", respelled or _(RULES["keys"][0]))
     with st.container(border=True):
         _ask_row_rules(pair, met)
-    answers = {rule: _rule_field(pair, rule).current_value() for rule in RULES}
+    answers = {rule: linked.rule_field(pair, rule).current_value() for rule in RULES}
     if not is_linked or any(answer is None for answer in answers.values()):
         return None
     rules = LinkRules(**{rule: str(answer) for rule, answer in answers.items()})
@@ -268,7 +263,9 @@ def _ask_row_rules(pair: LinkedDraft, met: dict[str, str]) -> None:
         if sentence:
             _ask_rule(pair, rule, sentence)
     open_rules = [
-        rule for rule in ROW_RULES if _rule_field(pair, rule).current_value() is None
+        rule
+        for rule in ROW_RULES
+        if linked.rule_field(pair, rule).current_value() is None
     ]
     if open_rules:
         st.button(
@@ -292,7 +289,7 @@ def _ask_row_rules(pair: LinkedDraft, met: dict[str, str]) -> None:
 
 def _leave_rows_out(pair: LinkedDraft, rules: tuple[str, ...]) -> None:
     for rule in rules:
-        _rule_field(pair, rule).put(LEAVE_OUT)
+        linked.rule_field(pair, rule).put(LEAVE_OUT)
 
 
 def _ask_rule(pair: LinkedDraft, rule: str, label: str) -> None:
@@ -303,7 +300,7 @@ def _ask_rule(pair: LinkedDraft, rule: str, label: str) -> None:
         translate_table(RULES[rule][1]),
         index=None,
         horizontal=True,
-        key=_rule_field(pair, rule).key,
+        key=linked.rule_field(pair, rule).key,
         persist_state="session",
     )
 
@@ -493,7 +490,7 @@ def _ask_order(pair: LinkedDraft, events: Schema) -> str:
             index=None,
             placeholder=_("No order"),
             help=_("Drawn events then have a first, a second, and so on."),
-            key=f"link-order-{pair.dataset}",
+            key=linked.order_field(pair).key,
             persist_state="session",
         )
     return chosen or ""

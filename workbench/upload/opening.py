@@ -27,7 +27,6 @@ from dpcore.schema import (
 )
 from dpcore.schema.origin import CELL_FACTS
 from dpcore.schema.source import Source
-from dpcore.tables.sketch import SketchedTable
 from workbench import session
 from workbench.language.messages import N_, _
 from workbench.language.wording import DEFAULT_DELTA
@@ -481,14 +480,8 @@ def _open_table(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
             if draft.similar_table
             else {}
         )
-        likeness.store_sketch(
-            draft.frame,
-            draft.dataset,
-            draft.name,
-            ledger,
-            answer,
-            sketched=draft.sketched,
-        )
+        sketched = draft.sketch_under(ledger)
+        likeness.store_sketch([sketched], draft.dataset, draft.name, ledger, answer)
         if draft.opened_file is not None:
             opened_files.note_file(draft.opened_file, draft.dataset, ledger)
         reopening.note_counted_rows(draft.dataset, draft.frame, curator.schema.unit)
@@ -586,11 +579,8 @@ def _build_draft(
         cap=declared_cap(fixed),
     )
     if isinstance(draft, FileDraft) and known is None:
-        # the sketch of a file is of another key if the table was handed on
-        if draft.sketched is None or draft.sketched.fingerprint != dataset:
-            draft.sketched = SketchedTable.from_frame(frame, ledger.key)
         draft.similar_table = likeness.find_similar_table(
-            frame, name, ledger, draft.sketched
+            [(name, draft.sketch_under(ledger))], ledger
         )
     return draft
 

@@ -55,10 +55,9 @@ def _offer_next_steps(data_set: DataSet) -> None:
         )
     columns = data_set.declaration.schema.columns if data_set.declaration else ()
     release = "table" if len(columns) > MAX_COLUMNS_HISTOGRAM else "histogram"
-    steps = ["audit", "anonymize", release]
     if data_set.is_linked:
         release = session.LINKED_KIND
-        steps = [release]
+    steps = ["audit", "anonymize", release]
     with st.container(horizontal=True):
         for step in steps:
             if st.button(

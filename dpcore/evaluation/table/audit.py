@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -246,74 +246,18 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         knowledge = Knowledge.from_rows(
             coded, visible, known=tuple(columns), others=others, sensitive=secret
         )
-        person = knowledge.person
-        counts = knowledge.counts
-        each = (
-            slice(None) if counts is None else np.repeat(np.arange(len(counts)), counts)
-        )
         shown = np.average(visible, weights=coded.counts)
-        tuples = knowledge.tuples
         frame = original.frame if self.attacker is None else original.frame[visible]
-        sets = measure_column_sets(
-            tuples.codes,
-            columns,
-            max_columns=max_set_size(len(columns), MAX_SET_COLUMNS),
-            person=tuples.person,
-            counts=tuples.counts,
-        )
-        more = knowledge.uniques_with_one_more({})
-        naming, texts = find_naming_columns(
-            roles, schema, (*columns, *self.sensitive, *coded.omitted_columns)
-        )
-        naming = [*naming, *coded.omitted_columns]
-        verdict = judge_anonymity(
-            knowledge, naming, texts, sets, more, crowd=1 / self.threshold
-        )
-        # Compute these classes after the verdict: it holds arrays of the same size, and
-        # both at once would double the memory
-        classes = class_index(knowledge.column_codes(columns, {}))[each]
-        risk = measure_reidentification_risk(
-            classes, threshold=self.threshold, person=person
-        )
-        own = (
-            classes
-            if person is None
-            else classes[select_one_row_per_person(classes, person)]
-        )
-        return AuditReport(
-            verdict=verdict,
-            people=risk.people,
-            appearances=len(own),
+        return describe_risk(
+            knowledge,
+            roles=roles,
+            schema=schema,
+            omitted_columns=coded.omitted_columns,
             suppressed=float(1 - shown),
-            risk=risk,
-            column_sets=tuple(
-                sorted(
-                    sets,
-                    key=lambda column_set: (
-                        -column_set.uniques,
-                        len(column_set.columns),
-                    ),
-                )
-            ),
-            uniques_after_change=knowledge.uniques_without_one() | more,
-            identifiers=tuple(
-                role.finding for role in roles if role.finding is not None
-            ),
-            undecided_columns=tuple(
-                role.column
-                for role in roles
-                if role.role == "undecided"
-                and role.column not in (*columns, *self.sensitive, *naming)
-            ),
-            secrets={
-                name: measure_attribute_risk(
-                    classes, knowledge.codes[name][each], person=person
-                )
-                for name in secret
-            },
-            linkage=self._link_list(frame, person),
-            list_risk=self._risk_by_list(frame, person),
-            estimates=self._estimate_population_risk(classes, own, risk.people, person),
+            threshold=self.threshold,
+            population=self.population,
+            linkage=self._link_list(frame, knowledge.person),
+            list_risk=self._risk_by_list(frame, knowledge.person),
         )
 
     def _usable_quasi_identifiers(self, left_out: Sequence[str]) -> list[str]:
@@ -333,51 +277,6 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
                 most=MAX_DISTINCT_TEXTS,
             )
         return columns
-
-    def _estimate_population_risk(
-        self,
-        classes: IntArray,
-        own: IntArray,
-        people: int,
-        person: IntArray | None,
-    ) -> PopulationEstimates | None:
-        if self.population is None:
-            return None
-        if self.population < people:
-            raise ParameterError(
-                (
-                    "population ({population}) must be at least the number of people "
-                    "in "
-                    "the table"
-                ),
-                remedy="give the number of people the table was drawn from",
-                population=self.population,
-            )
-        # Assume that people outside the table appear as often as people in it
-        ways = round(self.population * len(own) / people)
-        uniques = 0.0
-        model = "Zayatz"
-        if people > MAX_PITMAN_SHARE * self.population:
-            uniques = shifted_binomial_uniqueness(own, population=ways)
-            model = "SNB"
-        elif (np.bincount(own) == 2).any():
-            uniques = pitman_uniqueness(own, population=ways)
-            model = "Pitman"
-        zayatz = zayatz_uniqueness(own, population=ways)
-        if not uniques or (model == "SNB" and uniques >= zayatz):
-            uniques = zayatz
-            model = "Zayatz"
-        sizes = people_per_class(classes, person)
-        alike = estimate_individual_risk(sizes, sizes * self.population / people)
-        risk = max_per_person(alike[classes], person)
-        smallest = int(sizes[sizes > 0].min())
-        return PopulationEstimates(
-            uniques=uniques,
-            model=model,
-            k_map=estimate_k_map(smallest, people=people, population=self.population),
-            journalist_risk=float(risk.max()),
-            marketer_risk=float(risk.mean()),
-        )
 
     def _risk_by_list(
         self, frame: pd.DataFrame, person: IntArray | None
@@ -402,6 +301,168 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             return None
         once = select_one_row_per_person(equivalence_classes(frame, shared), person)
         return attack_by_linkage(frame.iloc[once], self.attacker, shared)
+
+
+def describe_risk(
+    knowledge: Knowledge,
+    *,
+    roles: Sequence[SuggestedRole],
+    schema: Schema,
+    omitted_columns: Sequence[str],
+    suppressed: float,
+    threshold: float,
+    population: int | None = None,
+    linkage: Linkage | None = None,
+    list_risk: ReidentificationRisk | None = None,
+) -> AuditReport:
+    """Return the risks of people, given what attackers may know.
+
+    Args:
+        knowledge: the visible rows.
+        roles: of all columns.
+        schema: names the person.
+        omitted_columns: known or sensitive columns that are not coded.
+        suppressed: share of rows that are not visible.
+        threshold, population, linkage, list_risk: as of `AuditQuestion` and the report.
+
+    Raises: ParameterError for fewer people in the population than in the table.
+    """
+    columns = knowledge.known
+    person = knowledge.person
+    counts = knowledge.counts
+    each = slice(None) if counts is None else np.repeat(np.arange(len(counts)), counts)
+    tuples = knowledge.tuples
+    sets = measure_column_sets(
+        dict(zip(columns, tuples.column_codes(columns, {}), strict=True)),
+        columns,
+        max_columns=max_set_size(len(columns), MAX_SET_COLUMNS),
+        person=tuples.person,
+        counts=tuples.counts,
+    )
+    more = knowledge.uniques_with_one_more({})
+    judged = (*columns, *knowledge.sensitive, *omitted_columns)
+    naming, texts = find_naming_columns(roles, schema, judged)
+    naming = [*naming, *omitted_columns]
+    verdict = judge_anonymity(knowledge, naming, texts, sets, more, crowd=1 / threshold)
+    # Compute these classes after the verdict: it holds arrays of the same size, and
+    # both at once would double the memory
+    all_classes = class_index(knowledge.column_codes(columns, {}))[each]
+    once = knowledge.rows_of_sets
+    classes = all_classes
+    owner = person
+    if person is not None and not isinstance(once, slice):
+        classes = class_index([all_classes[once]])
+        owner = person[once]
+    risk = measure_reidentification_risk(classes, threshold=threshold, person=owner)
+    own = (
+        classes if owner is None else classes[select_one_row_per_person(classes, owner)]
+    )
+    return AuditReport(
+        verdict=verdict,
+        people=risk.people,
+        appearances=len(own),
+        suppressed=suppressed,
+        risk=risk,
+        column_sets=tuple(
+            sorted(
+                sets,
+                key=lambda column_set: (-column_set.uniques, len(column_set.columns)),
+            )
+        ),
+        uniques_after_change=knowledge.uniques_without_one() | more,
+        identifiers=tuple(role.finding for role in roles if role.finding is not None),
+        undecided_columns=tuple(
+            role.column
+            for role in roles
+            if role.role == "undecided" and role.column not in (*judged, *naming)
+        ),
+        secrets={
+            name: _measure_secret(knowledge, name, all_classes, each)
+            for name in knowledge.sensitive
+        },
+        linkage=linkage,
+        list_risk=list_risk,
+        estimates=_estimate_population_risk(
+            classes, own, risk.people, owner, population
+        ),
+    )
+
+
+def _measure_secret(
+    knowledge: Knowledge, name: str, classes: IntArray, each: IntArray | slice
+) -> AttributeRisk:
+    """Return what the classes reveal about a sensitive column.
+
+    Args:
+        each: the row of `knowledge` of each row of the table.
+    """
+    codes = knowledge.codes[name][each]
+    person = knowledge.person
+    rows = knowledge.rows_that_tell(name)
+    if person is None or isinstance(rows, slice):
+        return measure_attribute_risk(classes, codes, person=person)
+    risk = measure_attribute_risk(
+        class_index([classes[rows]]),
+        class_index([codes[rows]]),
+        person=class_index([person[rows]]),
+    )
+    # people without a known event are in no group that reveals what an event says
+    share = len(np.unique(person[rows])) / len(np.unique(person))
+    return replace(risk, homogeneous_people=risk.homogeneous_people * share)
+
+
+def _estimate_population_risk(
+    classes: IntArray,
+    own: IntArray,
+    people: int,
+    person: IntArray | None,
+    population: int | None,
+) -> PopulationEstimates | None:
+    """Return the estimates of a population of this size; None for an unknown one.
+
+    Args:
+        classes, person: (rows,) class and person of each row.
+        own: (appearances,) class of each person, once for each.
+
+    Raises: ParameterError for fewer people than in the table.
+    """
+    if population is None:
+        return None
+    if population < people:
+        raise ParameterError(
+            (
+                "population ({population}) must be at least the number of people "
+                "in "
+                "the table"
+            ),
+            remedy="give the number of people the table was drawn from",
+            population=population,
+        )
+    # Assume that people outside the table appear as often as people in it
+    ways = round(population * len(own) / people)
+    uniques = 0.0
+    model = "Zayatz"
+    if people > MAX_PITMAN_SHARE * population:
+        uniques = shifted_binomial_uniqueness(own, population=ways)
+        model = "SNB"
+    elif (np.bincount(own) == 2).any():
+        uniques = pitman_uniqueness(own, population=ways)
+        model = "Pitman"
+    zayatz = zayatz_uniqueness(own, population=ways)
+    if not uniques or (model == "SNB" and uniques >= zayatz):
+        uniques = zayatz
+        model = "Zayatz"
+    sizes = people_per_class(classes, person)
+    alike = estimate_individual_risk(sizes, sizes * population / people)
+    risk = max_per_person(alike[classes], person)
+    smallest = int(sizes[sizes > 0].min())
+    return PopulationEstimates(
+        uniques=uniques,
+        model=model,
+        k_map=estimate_k_map(smallest, people=people, population=population),
+        journalist_risk=float(risk.max()),
+        marketer_risk=float(risk.mean()),
+    )
 
 
 def find_naming_columns(
@@ -442,18 +503,23 @@ def mark_visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
 
 def mark_visible_coded_rows(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
     """Return a mask of coded rows with a value other than `*` in some column."""
-    shown = {name: _mark_unsuppressed(coded.values[name]) for name in columns}
+    shown = {name: mark_unsuppressed(coded.values[name]) for name in columns}
     visible: BoolArray = np.any(
         [shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0
     )
     if not visible.any():
-        raise SchemaError(
-            "every row is suppressed in these columns", remedy="choose another column"
-        )
+        raise every_row_suppressed_error()
     return visible
 
 
-def _mark_unsuppressed(values: pd.Series) -> BoolArray:
+def every_row_suppressed_error() -> SchemaError:
+    """Return the error of a table whose known columns are all `*`."""
+    return SchemaError(
+        "every row is suppressed in these columns", remedy="choose another column"
+    )
+
+
+def mark_unsuppressed(values: pd.Series) -> BoolArray:
     """Return a mask of the values that are not `*`.
 
     Numbers of any type, decimals too, never are `*`.

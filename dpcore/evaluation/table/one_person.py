@@ -132,25 +132,33 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
         secrets = {}
         values = {}
         for name in self.sensitive:
-            leaves = leaves_of(frame, name)
-            here = _count_people_per_value(
-                leaves.codes[rows], among, len(leaves.labels)
-            )
-            everywhere = _count_people_per_value(
-                leaves.codes, person, len(leaves.labels)
-            )
-            order = [code for code in np.argsort(-here, kind="stable") if here[code]]
-            values[name] = len(order)
-            secrets[name] = tuple(
-                SecretValue(
-                    value=leaves.labels[code],
-                    group_chance=float(here[code] / here.sum()),
-                    table_chance=float(everywhere[code] / everywhere.sum()),
-                )
-                for code in order[:MAX_SHOWN_VALUES]
-            )
+            values[name], secrets[name] = describe_values(frame, name, rows, person)
         people = len(rows) if among is None else len(np.unique(among))
         return OnePersonReport(people=people, secrets=secrets, values=values)
+
+
+def describe_values(
+    frame: pd.DataFrame, name: str, rows: IntArray, person: IntArray | None
+) -> tuple[int, tuple[SecretValue, ...]]:
+    """Return how many values some rows have, and the most likely ones.
+
+    Args:
+        rows: indices of the rows of the group.
+        person: (rows of the frame,) the person of each; None if each is one.
+    """
+    leaves = leaves_of(frame, name)
+    among = None if person is None else person[rows]
+    here = _count_people_per_value(leaves.codes[rows], among, len(leaves.labels))
+    everywhere = _count_people_per_value(leaves.codes, person, len(leaves.labels))
+    order = [code for code in np.argsort(-here, kind="stable") if here[code]]
+    return len(order), tuple(
+        SecretValue(
+            value=leaves.labels[code],
+            group_chance=float(here[code] / here.sum()),
+            table_chance=float(everywhere[code] / everywhere.sum()),
+        )
+        for code in order[:MAX_SHOWN_VALUES]
+    )
 
 
 def _count_people_per_value(

@@ -31,6 +31,7 @@ from dpcore.tables.classes import (
     last_rows,
     unique_row_share,
 )
+from dpcore.tables.events import join_events
 from dpcore.tables.people import count_people_and_unique_share
 from dpcore.tables.rows import CodedRows
 
@@ -118,6 +119,12 @@ class Knowledge:
             value.
         person: (rows,) number of the person; None if every row is one.
         counts: people of each row, if it stands for several.
+        second_codes: column of events -> (rows,) code of its value in a second event
+            that is known of the person; empty for one table. Rows hold both orders of
+            two events.
+        event_counts: (rows,) how many events of the person are known, up to 2; codes of
+            events that are not known mean nothing.
+        table_rows: rows of the table; None if these are its rows.
         cells_left: cells that may still be read in search of changes.
     """
 
@@ -128,6 +135,9 @@ class Knowledge:
     sensitive: tuple[str, ...]
     person: IntArray | None
     counts: IntArray | None
+    second_codes: Mapping[str, IntArray] = field(default_factory=dict)
+    event_counts: IntArray | None = None
+    table_rows: int | None = None
     cells_left: int = field(default=MAX_CELLS_READ, init=False)
 
     @classmethod
@@ -159,17 +169,26 @@ class Knowledge:
 
         These are the rows themselves if most are different.
         """
-        columns = self.column_codes(self.known, {})
         whose = [] if self.person is None else [self.person]
-        index = class_index([*columns, *whose])
+        index = class_index([*self.column_codes(self.known, {}), *whose])
         if index.max() > len(self) / 2:
             return self
         first = last_rows(index)  # any row of a tuple will do
-        codes = {
-            name: codes[first] for name, codes in zip(self.known, columns, strict=True)
-        }
+        codes = {name: self.codes[name][first] for name in self.known}
         if self.person is not None:
-            return replace(self, codes=codes, person=self.person[first])
+            return replace(
+                self,
+                codes=codes,
+                person=self.person[first],
+                second_codes={
+                    name: self.second_codes[name][first]
+                    for name in self.known
+                    if name in self.second_codes
+                },
+                event_counts=None
+                if self.event_counts is None
+                else self.event_counts[first],
+            )
         return replace(
             self, codes=codes, counts=np.bincount(index, self.counts).astype(np.int64)
         )
@@ -189,13 +208,60 @@ class Knowledge:
     ) -> list[IntArray]:
         """Return the codes of the named columns, one array per column.
 
+        Those of a column of events tell both known events.
+
         Args:
             coarser: column -> other codes of its codes.
         """
+
+        def take(name: str, codes: Mapping[str, IntArray]) -> IntArray:
+            return coarser[name][codes[name]] if name in coarser else codes[name]
+
         return [
-            coarser[name][self.codes[name]] if name in coarser else self.codes[name]
+            join_events(
+                take(name, self.codes),
+                take(name, self.second_codes),
+                self.event_counts,
+            )
+            if name in self.second_codes and self.event_counts is not None
+            else take(name, self.codes)
             for name in names
         ]
+
+    def rows_that_tell(self, name: str) -> IntArray | slice:
+        """Return the rows in which a sensitive column says something.
+
+        In a column of events, these are the rows of a known event; of a person's
+        column, one of the two orders of two events.
+        """
+        if self.event_counts is None:
+            return slice(None)
+        if name in self.second_codes:
+            return np.flatnonzero(self.event_counts > 0)
+        return self.rows_of_sets
+
+    @cached_property
+    def rows_of_sets(self) -> IntArray | slice:
+        """The rows without one of the two orders of two known events."""
+        known = [name for name in self.known if name in self.second_codes]
+        if not known or self.event_counts is None:
+            return slice(None)
+        number = len(self)
+        codes = [
+            np.concatenate([self.codes[name], self.second_codes[name]])
+            for name in known
+        ]
+        events = class_index(codes)
+        return np.flatnonzero(
+            (self.event_counts < 2) | (events[:number] <= events[number:])
+        )
+
+    def count_values(self, name: str) -> IntArray:
+        """Return how many rows have each value of a column, shape (values,)."""
+        codes = self.codes[name]
+        if name in self.second_codes and self.event_counts is not None:
+            codes = codes[self.event_counts > 0]
+        return np.bincount(codes, minlength=len(self.values[name]))
 
     def uniques_with_one_more(
         self, coarser: Mapping[str, IntArray]
@@ -231,8 +297,12 @@ class Knowledge:
         """Return whether all people of some class have the same sensitive value."""
         if (np.bincount(classes) == 1).any():
             return bool(self.sensitive)
-        owners = (count_pairs(classes, self.codes[name])[0] for name in self.sensitive)
-        return any((np.bincount(owner) == 1).any() for owner in owners)
+        for name in self.sensitive:
+            rows = self.rows_that_tell(name)
+            owner = count_pairs(classes[rows], self.codes[name][rows])[0]
+            if (np.bincount(owner) == 1).any():
+                return True
+        return False
 
     def answer_unless_no(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
         """Return "yes" if all groups are large and reveal nothing, else "hardly".
@@ -304,7 +374,9 @@ def judge_anonymity(
         name
         for name in uniques_with_one_more
         if uniques_with_one_more[name] > MAX_UNIQUES_OF_ALL_COLUMNS
-        and not is_amount(knowledge.values[name], len(knowledge))
+        and not is_amount(
+            knowledge.values[name], knowledge.table_rows or len(knowledge)
+        )
     }
     worst = max(
         uniques_with_one_more,
@@ -370,7 +442,7 @@ def _find_changes(
         The hierarchy is suggested from the values in proportion.
         """
         values = knowledge.values[name]
-        rows = np.bincount(knowledge.codes[name])
+        rows = knowledge.count_values(name)
         times = np.maximum(
             1,
             rows * MAX_PROPORTIONAL_ROWS // max(MAX_PROPORTIONAL_ROWS, len(knowledge)),

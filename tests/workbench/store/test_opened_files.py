@@ -15,6 +15,7 @@ from dpcore.accounting.loss import UNIT
 from dpcore.errors import ParameterError
 from dpcore.io import ReadOptions, read_table
 from dpcore.io.options import FIRST_RULES
+from dpcore.tables.sketch import SketchedTable
 from workbench.store.database.store import Store
 from workbench.store.ledger.datasets import find_data_set
 from workbench.store.ledger.sql_ledger import SqlLedger
@@ -138,16 +139,18 @@ def test_a_file_that_may_be_that_of_an_earlier_account_is_asked_about(
     """The same people got a new, whole budget, and no page said so."""
     ledger = ledger_of(tmp_path, commit)
     changed = read_table(MONTHS.replace(b"r3", b"r9"), "months.csv").frame
-    alike = likeness.find_similar_table(changed, "months.csv", ledger)
+    sketched = SketchedTable.from_frame(changed, ledger.key)
+    alike = likeness.find_similar_table([("months.csv", sketched)], ledger)
     assert alike is not None
     assert alike.is_from_earlier_version
-    assert "which an earlier version opened" in str(alike.warning(alike.name))
+    assert "which an earlier version opened" in str(
+        alike.warning(alike.name, alike.file)
+    )
     # twin: another file with other columns is not, unless nothing is known
     other = read_table(b"x,y\n" + b"1,2\n" * 9, "other.csv").frame
     is_unknown = commit == "8902e83"
-    assert (
-        likeness.find_similar_table(other, "other.csv", ledger) is not None
-    ) == is_unknown
+    unlike = ("other.csv", SketchedTable.from_frame(other, ledger.key))
+    assert (likeness.find_similar_table([unlike], ledger) is not None) == is_unknown
 
 
 def test_other_bytes_with_the_same_table_are_kept_too(tmp_path: Path) -> None:

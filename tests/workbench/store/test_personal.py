@@ -15,6 +15,7 @@ from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.io import ReadOptions, read_table
 from dpcore.tables.digests import fingerprint
+from dpcore.tables.sketch import SketchedTable
 from tests.contracts.ledger_kinds import SqlKind, account
 from workbench.records.lines import export_lines
 from workbench.store.ledger import sql_ledger
@@ -416,7 +417,8 @@ def test_a_new_table_reads_few_lines_of_the_accounts_on_file(
         opened = own.open(
             dataclasses.replace(account(), dataset=fingerprint(frame, ada.key))
         )
-        likeness.store_sketch(frame, opened.dataset, f"table {number}", ada, {})
+        sketched = [SketchedTable.from_frame(frame, ada.key)]
+        likeness.store_sketch(sketched, opened.dataset, f"table {number}", ada, {})
     read = []
 
     def count(row: object) -> object:
@@ -433,9 +435,11 @@ def test_a_new_table_reads_few_lines_of_the_accounts_on_file(
     assert opened_files.earlier_accounts(ada) == []
     assert len(read) == 1
     other = pd.DataFrame({"n": range(5_000, 5_040)})
-    assert likeness.find_similar_table(other, "other.csv", ada) is None
+    unlike = ("other.csv", SketchedTable.from_frame(other, ada.key))
+    assert likeness.find_similar_table([unlike], ada) is None
     assert len(read) == 1 + len(frames)  # each sketch is read once
-    alike = likeness.find_similar_table(frames[3][:-1], "again.csv", ada)
+    again = ("again.csv", SketchedTable.from_frame(frames[3][:-1], ada.key))
+    alike = likeness.find_similar_table([again], ada)
     assert alike is not None
     assert alike.name == "table 3"
     assert len(read) == 1 + len(frames)

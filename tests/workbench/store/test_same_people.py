@@ -8,6 +8,7 @@ import pytest
 import dpcore as dp
 from dpcore.errors import LedgerError
 from dpcore.suppression import HidingRule, ShownColumn, TablePlan
+from dpcore.tables.sketch import SketchedTable
 from tests.workbench.store.test_personal import ADA, BOB, Server
 from tests.workbench.store.test_personal import server as server
 from workbench.records.lines import list_notes
@@ -40,7 +41,9 @@ def opened(ledger: PersonalLedger, women: int, men: int) -> dp.Curator:
 def keep(curator: dp.Curator, ledger: PersonalLedger, **answer: str) -> None:
     """Store the answer about a table that looked like one on file."""
     frame = pd.DataFrame({"sex": [curator.name]})
-    likeness.store_sketch(frame, curator.account.dataset, curator.name, ledger, answer)
+    sketched = [SketchedTable.from_frame(frame, ledger.key)]
+    dataset = curator.account.dataset
+    likeness.store_sketch(sketched, dataset, curator.name, ledger, answer)
 
 
 def test_what_was_said_joins_accounts_both_ways_and_by_way_of_others(

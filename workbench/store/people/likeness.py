@@ -1,8 +1,8 @@
 """Tables on file that may be about the same people as a new one."""
 
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-
-import pandas as pd
 
 from dpcore.accounting.ledger import Ledger
 from dpcore.errors import RequestConflict
@@ -10,6 +10,9 @@ from dpcore.tables.sketch import Sketch, SketchedTable
 from dpcore.text import Text
 from workbench.store.people.opened_files import SKETCH_ID, earlier_accounts
 from workbench.store.people.personal import PersonalLedger
+
+SKETCH_FIELDS = ("sketch", "second sketch")
+"""Fields of the note of a data set that hold the sketch of each of its files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +26,8 @@ class SimilarTable:
         equal_columns: how many columns have the same content.
         is_from_earlier_version: whether nothing is known but that an earlier version opened it,
             which read files in another way.
+        file: the name of the new file that looks like it; empty if one table is compared
+            with one table.
     """
 
     dataset: str
@@ -31,12 +36,14 @@ class SimilarTable:
     different_rows: int | None
     equal_columns: int
     is_from_earlier_version: bool = False
+    file: str = ""
 
-    def warning(self, name: str) -> Text:
+    def warning(self, name: str, file: str) -> Text:
         """Return the warning to show before a table like this one is opened.
 
         Args:
             name: of the other one, for the page.
+            file: as the attribute, for the page.
         """
         if self.is_from_earlier_version:
             return Text(
@@ -56,6 +63,17 @@ class SimilarTable:
                 "about {rows:,} rows are in only one of the two tables",
                 rows=self.different_rows,
             )
+        if file:
+            return Text(
+                "The file {file} looks like a file of {name}, opened on {day}: "
+                "{how}. That data set has its own budget. If both data sets are "
+                "about the same people, their privacy loss is the sum of both "
+                "budgets.",
+                file=file,
+                name=name,
+                day=self.day,
+                how=how,
+            )
         return Text(
             "This looks like {name}, opened on {day}: {how}. That table has its own "
             "budget. If both tables are about the same people, their privacy loss "
@@ -65,32 +83,18 @@ class SimilarTable:
             how=how,
         )
 
-    def warning_of_file(self, file: str, name: str) -> Text:
-        """Return the warning for two linked files of which one is like this table.
-
-        It has no number of rows, because the other file was not compared.
-
-        Args:
-            file: the name of the file that was compared, for the page.
-            name: of the other table, for the page.
-        """
-        return Text(
-            "{file} looks like a file of {name}, opened on {day}. Only this file was "
-            "compared. That data set has its own budget. If both data sets are about "
-            "the same people, their privacy loss is the sum of both budgets.",
-            file=file,
-            name=name,
-            day=self.day,
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class _StoredSketch:
-    """What the note of a table on file says for comparisons with new ones."""
+    """What the note of a table on file says for comparisons with new ones.
+
+    Attributes:
+        sketches: of the table, or of each of two linked files.
+    """
 
     name: str
     day: str
-    sketch: Sketch
+    sketches: tuple[Sketch, ...]
 
 
 _MAX_SKETCHES_KEPT = 10_000
@@ -101,7 +105,7 @@ changes.
 
 
 def _sketches_on_file(ledger: PersonalLedger) -> dict[str, _StoredSketch]:
-    """Return the sketch of each of the person's own data sets."""
+    """Return the sketches of each of the person's own data sets."""
     digests = ledger.digests_of_notes(SKETCH_ID)
     if len(_sketches) > _MAX_SKETCHES_KEPT:
         _sketches.clear()
@@ -116,41 +120,51 @@ def _sketches_on_file(ledger: PersonalLedger) -> dict[str, _StoredSketch]:
             stored[line.dataset] = _sketches[line.digest] = _StoredSketch(
                 name=line.content["name"],
                 day=line.at[:10],
-                sketch=Sketch.from_dict(line.content["sketch"]),
+                sketches=tuple(
+                    Sketch.from_dict(line.content[field])
+                    for field in SKETCH_FIELDS
+                    if field in line.content
+                ),
             )
     return stored
 
 
 def find_similar_table(
-    frame: pd.DataFrame,
-    name: str,
+    files: Sequence[tuple[str, SketchedTable]],
     ledger: PersonalLedger,
-    sketched: SketchedTable | None = None,
+    *,
+    own_accounts: Collection[str] = (),
 ) -> SimilarTable | None:
-    """Return the most similar table on file, or None if none is similar.
+    """Return the data set on file of which a file is most like one of these files.
 
-    A table that an earlier version read in another way may be the same one, although
-    its content differs.
+    None if none is similar. A table that an earlier version read in another way may be
+    the same one, although its content differs.
 
     Args:
-        sketched: the table's sketch under the ledger's key, if it was taken before.
+        files: name and sketch under the ledger's key, of one table or of two linked
+            ones.
+        own_accounts: of each of two files alone; what both spend is said elsewhere.
     """
-    seen = sketched or SketchedTable.from_frame(frame, ledger.key)
     candidates: list[SimilarTable] = []
     for dataset, stored in _sketches_on_file(ledger).items():
-        likeness = seen.compare(stored.sketch)
-        if likeness is not None:
-            candidates.append(
-                SimilarTable(
-                    dataset=dataset,
-                    name=stored.name,
-                    day=stored.day,
-                    different_rows=likeness.rows,
-                    equal_columns=likeness.columns,
-                )
-            )
+        if dataset in own_accounts:
+            continue
+        is_pair = max(len(files), len(stored.sketches)) > 1
+        for name, seen in files:
+            for sketch in stored.sketches:
+                likeness = seen.compare(sketch)
+                if likeness is not None:
+                    candidates.append(
+                        SimilarTable(
+                            dataset=dataset,
+                            name=stored.name,
+                            day=stored.day,
+                            different_rows=likeness.rows,
+                            equal_columns=likeness.columns,
+                            file=name if is_pair else "",
+                        )
+                    )
     if not candidates:
-        columns = [str(column) for column in frame.columns]
         return next(
             (
                 SimilarTable(
@@ -162,41 +176,40 @@ def find_similar_table(
                     is_from_earlier_version=True,
                 )
                 for account in earlier_accounts(ledger)
-                if account.may_hold_table(name, columns)
+                if account.dataset not in own_accounts
+                and any(
+                    account.may_hold_table(name, seen.sketch.columns)
+                    for name, seen in files
+                )
             ),
             None,
         )
     return min(
         candidates,
         key=lambda alike: (
-            len(frame) if alike.different_rows is None else alike.different_rows
+            math.inf if alike.different_rows is None else alike.different_rows
         ),
     )
 
 
 def store_sketch(
-    frame: pd.DataFrame,
+    sketched: Sequence[SketchedTable],
     dataset: str,
     name: str,
     ledger: Ledger,
     answer: dict[str, str],
-    sketched: SketchedTable | None = None,
 ) -> None:
-    """Store the sketch of a newly opened table, and the owner's answer.
+    """Store the sketch of each file of a new data set, and the owner's answer.
 
     Args:
-        dataset: the table's fingerprint under the ledger's key.
-        sketched: a sketch that was taken before; one of another fingerprint is not
-            stored.
+        sketched: of the one file, or of two linked ones, under the ledger's key.
+        dataset: the account.
     """
-    if sketched is None or sketched.fingerprint != dataset:
-        sketched = SketchedTable.from_frame(frame, ledger.key)
-    content = {
-        "sketch": sketched.sketch.to_dict(),
-        "name": name,
-        **answer,
+    sketches = {
+        field: table.sketch.to_dict()
+        for field, table in zip(SKETCH_FIELDS, sketched, strict=False)
     }
     try:
-        ledger.note(dataset, SKETCH_ID, content)
+        ledger.note(dataset, SKETCH_ID, {**sketches, "name": name, **answer})
     except RequestConflict:
         return  # kept when it was opened first

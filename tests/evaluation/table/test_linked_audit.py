@@ -1,0 +1,342 @@
+"""The audit of people and their events: every figure by brute force over multisets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from itertools import combinations, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.errors import LimitError, ParameterError, SchemaError, UsageError
+from dpcore.evaluation.table import verdict
+from dpcore.evaluation.table.linked_audit import (
+    LinkedAuditQuestion,
+    LinkedAuditReport,
+)
+from dpcore.evaluation.table.linked_proposals import LinkedRoles, LinkedRolesQuestion
+from dpcore.schema import PrivacyUnit, Schema
+from dpcore.tables import events
+from dpcore.tables.rows import LinkedMicrodata
+from tests.linked_tables import KnownPeople, linked_rows, linked_schema
+
+SCHEMA = Schema(columns=(), unit=PrivacyUnit(max_rows=1, id_column="id"))
+NO_ROLES = LinkedRoles(people=(), events=())
+
+
+def audit(
+    rows: LinkedMicrodata, known: tuple[str, ...], known_events: int, **asked: object
+) -> LinkedAuditReport:
+    fields = {"sensitive": (), "others": (), "threshold": 0.2, "roles": NO_ROLES}
+    question = LinkedAuditQuestion(
+        quasi_identifiers=known, known_events=known_events, **fields | asked
+    )
+    return question.compute(rows, SCHEMA)
+
+
+KNOWN = [
+    ("sex", "ward", "nights"),
+    ("sex", "age", "ward"),
+    ("ward", "nights"),
+    ("sex", "age"),
+    ("nights",),
+]
+
+
+@pytest.mark.parametrize("known_events", [1, 2])
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize("seed", range(6))
+def test_risk_is_that_of_the_worst_events(
+    seed: int, known: tuple[str, ...], known_events: int
+) -> None:
+    """A person whom two events give away would pass for hidden, or the other way."""
+    rows = linked_rows(seed)
+    groups = KnownPeople(rows, known).smallest_groups(known_events)
+    report = audit(rows, known, known_events).report
+    assert report.people == len(rows.frame)
+    assert report.risk.k == min(groups)
+    assert report.risk.uniques == pytest.approx(np.mean([g == 1 for g in groups]))
+    assert report.risk.average == pytest.approx(np.mean([1 / g for g in groups]))
+    assert report.risk.above == pytest.approx(np.mean([1 / g > 0.2 for g in groups]))
+    # every smaller set of columns likewise
+    for column_set in report.column_sets:
+        some = KnownPeople(rows, column_set.columns).smallest_groups(known_events)
+        assert column_set.uniques == pytest.approx(np.mean([g == 1 for g in some]))
+
+
+@pytest.mark.parametrize("known_events", [1, 2])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_one_column_more_or_less_tells(seed: int, known_events: int) -> None:
+    """The bars would show another question than the one that was asked."""
+    rows = linked_rows(seed)
+    known = ("sex", "ward")
+    report = audit(rows, known, known_events, others=("age", "nights")).report
+    for name in ("age", "nights", "sex", "ward"):
+        columns = tuple(n for n in known if n != name) + (
+            () if name in known else (name,)
+        )
+        groups = KnownPeople(rows, columns).smallest_groups(known_events)
+        share = np.mean([g == 1 for g in groups])
+        assert report.uniques_after_change[name] == pytest.approx(share)
+
+
+@pytest.mark.parametrize("known_events", [1, 2])
+@pytest.mark.parametrize("seed", range(8))
+def test_what_groups_give_away(seed: int, known_events: int) -> None:
+    """An illness, or what an event says, would be called unknown and be known."""
+    rows = linked_rows(seed, people=7)
+    known = ("sex", "ward")
+    people = KnownPeople(rows, known)
+    report = audit(
+        rows, known, known_events, sensitive=("illness", "drug"), others=()
+    ).report
+    # of the person: one group for each set of events that may be known
+    groups = {
+        (people.of_person[i], frozenset(events.items())): people.alike(i, events)
+        for i in range(len(people.of_person))
+        for events in people.knowledge(i, known_events)
+    }
+    illness = people.frame["illness"]
+    giving = [who for who in groups.values() if len({illness[i] for i in who}) == 1]
+    assert report.secrets["illness"].homogeneous_classes == len(giving)
+    assert report.secrets["illness"].homogeneous_people == pytest.approx(
+        len({i for who in giving for i in who}) / len(people.of_person)
+    )
+    # of an event: one group for each known event beside the others that are known
+    drugs: dict[Hashable, set[str]] = {}
+    owners: dict[Hashable, set[int]] = {}
+    for i, own in enumerate(people.events):
+        for number in range(1, known_events + 1):
+            for places in permutations(range(len(own)), number):
+                group = (people.of_person[i], *(own[j] for j in places))
+                drugs.setdefault(group, set()).add(people.secrets[i][places[0]])
+                owners.setdefault(group, set()).add(i)
+    giving_groups = [group for group, values in drugs.items() if len(values) == 1]
+    secret = report.secrets["drug"]
+    assert secret.homogeneous_classes == len(giving_groups)
+    assert secret.homogeneous_people == pytest.approx(
+        len(set().union(*(owners[group] for group in giving_groups)))
+        / len(people.of_person)
+    )
+
+
+def test_coarser_values_are_coarser_in_both_events() -> None:
+    """A change would be proposed that leaves the second event as fine as it was."""
+    rng = np.random.default_rng(1)
+    parents = np.repeat(np.arange(200), 2)
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": range(200), "sex": ["F", "M"] * 100}),
+        events=pd.DataFrame({"day": rng.integers(0, 60, 400)}),
+        parents=parents,
+        left_out_rows=0,
+    )
+    given = audit(rows, ("sex", "day"), 2).report.verdict
+    assert given.answer == "no"
+    checked = 0
+    for way in given.improvements:
+        for step in way.steps:
+            if step.column == "day" and step.values_after == 1 and len(way.steps) == 1:
+                checked += 1
+                groups = KnownPeople(rows, ("sex",)).smallest_groups(2)
+                assert way.unique_share == np.mean([g == 1 for g in groups])
+            if step.column == "day" and step.values_after > 1 and len(way.steps) == 1:
+                checked += 1
+                wide = rows.events.assign(
+                    day=pd.cut(rows.events["day"], step.values_after, labels=False)
+                )
+                like = LinkedMicrodata(
+                    rows.frame, events=wide, parents=parents, left_out_rows=0
+                )
+                share = audit(like, ("sex", "day"), 2).report.risk.uniques
+                assert way.unique_share == pytest.approx(share, abs=0.05)
+    assert checked
+
+
+def test_more_knowledge_never_tells_less() -> None:
+    """Who knows two events would be told to know less than who knows one."""
+    for seed in range(20):
+        rows = linked_rows(seed, people=12)
+        one, two = (
+            audit(rows, ("sex", "ward", "nights"), number).report.risk
+            for number in (1, 2)
+        )
+        assert two.average >= one.average
+        assert two.uniques >= one.uniques
+
+
+def test_people_without_events_are_audited() -> None:
+    """Whoever has no event would be in no figure."""
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": range(5), "sex": ["F", "F", "F", "F", "M"]}),
+        events=pd.DataFrame({"ward": ["A", "A", "B"]}),
+        parents=np.array([0, 0, 1]),
+        left_out_rows=0,
+    )
+    report = audit(rows, ("sex", "ward"), 2).report
+    assert report.people == 5
+    # two with events, and the only man; to have no event is not known
+    assert report.risk.uniques == pytest.approx(3 / 5)
+    assert audit(rows, ("ward",), 2).report.risk.average == pytest.approx(
+        (1 + 1 + 3 / 5) / 5
+    )
+
+
+def test_suppressed_rows_count_nowhere() -> None:
+    """An anonymized pair would be judged by its stars."""
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": range(4), "sex": ["F", "F", "*", "*"]}),
+        events=pd.DataFrame({"ward": ["A", "A", "*"]}),
+        parents=np.array([0, 1, 2]),
+        left_out_rows=0,
+    )
+    report = audit(rows, ("sex", "ward"), 2).report
+    assert report.people == 2
+    assert report.risk.k == 2
+    assert report.suppressed == pytest.approx(1 / 2)
+    stars = LinkedMicrodata(
+        rows.frame.assign(sex="*"),
+        events=rows.events.assign(ward="*"),
+        parents=rows.parents,
+        left_out_rows=0,
+    )
+    with pytest.raises(SchemaError, match="suppressed"):
+        audit(stars, ("sex", "ward"), 2)
+
+
+def test_what_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would answer another question, or never end."""
+    rows = linked_rows(1)
+    with pytest.raises(UsageError, match="1 or 2"):
+        audit(rows, ("sex",), 3)
+    with pytest.raises(ParameterError, match="no quasi-identifier"):
+        audit(rows, (), 1)
+    with pytest.raises(SchemaError, match="two roles"):
+        audit(rows, ("sex",), 1, sensitive=("sex",))
+    with pytest.raises(SchemaError, match="nowhere"):
+        audit(rows, ("nowhere",), 1)
+    monkeypatch.setattr(events, "MAX_EVENT_PAIRS", 5)
+    with pytest.raises(LimitError, match="pairs of different events"):
+        audit(rows, ("ward", "nights"), 2)
+    audit(rows, ("ward", "nights"), 1)
+
+
+def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison by brute force would pass whatever is computed."""
+
+    def first_alone(first: object, *_: object) -> object:
+        return np.asarray(first)
+
+    monkeypatch.setattr(verdict, "join_events", first_alone)
+    with pytest.raises(AssertionError):
+        test_risk_is_that_of_the_worst_events(0, KNOWN[0], 2)
+
+
+def opened(
+    people: pd.DataFrame, events: pd.DataFrame, linked: dp.LinkedSchema
+) -> dp.LinkedCurator:
+    return dp.LinkedCurator.open(
+        people,
+        events,
+        linked,
+        budget=dp.PureDP(epsilon=1),
+        ledger=dp.MemoryLedger(),
+    )
+
+
+def test_a_pair_is_audited_with_a_line_and_without_a_charge() -> None:
+    """Figures of the rows would leave without a line in the ledger; columns that are
+    not declared, and events beyond the number that counts, would not be looked at.
+    """
+    rng = np.random.default_rng(2)
+    people = pd.DataFrame(
+        {
+            "id": [f"p{i}" for i in range(60)],
+            "age": rng.integers(0, 20, 60),
+            "sex": rng.choice(["F", "M"], 60),
+            "mail": [f"p{i}@example.org" for i in range(60)],
+            "pay": range(60),
+        }
+    )
+    owners = np.repeat([*people["id"], "stranger"], 5)
+    events = pd.DataFrame(
+        {
+            "person": owners,
+            "town": rng.choice([*"abc"], len(owners)),
+            "pay": rng.integers(0, 10, len(owners)),
+        }
+    )
+    linked = linked_schema(1)
+    curator = opened(people, events, linked)
+    roles = curator.people.evaluate(LinkedRolesQuestion()).content
+    assert [role.column for role in roles.people] == list(people)
+    assert [role.column for role in roles.events] == ["town", "pay (events)"]
+    question = LinkedAuditQuestion.of(
+        roles,
+        curator.people.schema,
+        known=("sex", "town", "pay (events)"),
+        sensitive=(),
+        known_events=2,
+        threshold=0.2,
+    )
+    assert "mail" not in question.others
+    for view in (curator.people, curator.events):
+        found = view.evaluate(question).content
+        assert found.left_out_rows == 5
+        assert found.report.people == 60
+        assert found.report.verdict.naming_columns == ("id", "mail")
+    known = people[["id", "sex"]].merge(events, left_on="id", right_on="person")
+    sets = {
+        person: [*zip(rows["sex"], rows["town"], rows["pay"], strict=True)]
+        for person, rows in known.groupby("id")
+    }
+    unique = [
+        any(
+            sum(not Counter(two) - Counter(other) for other in sets.values()) == 1
+            for two in combinations(rows, 2)
+        )
+        for rows in sets.values()
+    ]
+    assert found.report.risk.uniques == pytest.approx(np.mean(unique))
+    assert 0 < np.mean(unique) < 1
+    lines = curator.people.lines()
+    kinds = [line.content.get("evaluation") for line in lines]
+    assert kinds.count("re-identification risk by events") == 2
+    assert curator.balance().spent == 0
+
+
+def test_people_without_a_row_and_keys_are_as_linked() -> None:
+    """The audit would look at other people than the release protects."""
+    people = pd.DataFrame(
+        {"id": ["1", "2", "2", None], "age": [1, 2, 3, 4], "sex": ["F", "M", "M", "F"]}
+    )
+    events = pd.DataFrame(
+        {"person": ["1", "9", "9", None], "town": [*"abca"], "pay": [1, 2, 3, 4]}
+    )
+    rules = {"orphans": "own person", "without_key": "own person"}
+    linked = linked_schema(3, with_missing=True, **rules)
+    rows = opened(people, events, linked).people.evaluate(Rows()).content
+    assert rows["people"] == 5  # 1, 2, nobody, 9 and the event of nobody
+    assert rows["events"] == 4
+    assert rows["left out"] == 1  # the second row of 2
+    single = dp.Curator.open(
+        people.head(2),
+        linked.people,
+        budget=dp.PureDP(epsilon=1),
+        ledger=dp.MemoryLedger(),
+    )
+    with pytest.raises(UsageError, match="one table"):
+        single.evaluate(LinkedRolesQuestion())
+
+
+class Rows(LinkedRolesQuestion):
+    """How many rows there are."""
+
+    def compute(self, original: LinkedMicrodata, *_: object) -> dict[str, int]:  # type: ignore[override]
+        return {
+            "people": len(original.frame),
+            "events": len(original.events),
+            "left out": original.left_out_rows,
+        }

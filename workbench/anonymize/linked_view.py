@@ -1,0 +1,330 @@
+"""The Anonymize page of two linked files: people, and some of their events."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.anonymization.linked import LinkedPlan
+from dpcore.curator import LinkedCurator
+from dpcore.evaluation.table.audit import AuditReport
+from dpcore.evaluation.table.linked_audit import LinkedAuditQuestion, LinkedAuditReport
+from dpcore.evaluation.table.linked_proposals import (
+    LinkedHierarchiesQuestion,
+    LinkedRoles,
+)
+from dpcore.io.export import to_csv, to_parquet
+from dpcore.release import AnonymizedPair
+from dpcore.tables.rows import LinkedMicrodata
+from workbench import session
+from workbench.anonymize import plans
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _, join, ngettext
+from workbench.language.wording import escape_markdown, limit_words, people_words
+from workbench.report.files import file_name
+from workbench.server.workers.callbacks import cancelled_by
+from workbench.session.notes import DataSetState
+from workbench.store.ledger.datasets import public_name
+from workbench.store.policy import read_policy
+from workbench.ui import (
+    file_view,
+    known_events_view,
+    progress_view,
+    verdict,
+    widgets,
+)
+
+MAX_K = 1_000
+KNOWN_FIELD = known_events_view.ANONYMIZED_COLUMNS_FIELD
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a person asks for; the hierarchies of `known` are looked up later."""
+
+    known: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    dropped: tuple[str, ...]
+    k: int
+    known_events: int
+    limit: float
+
+
+@dataclass(kw_only=True)
+class PairResult(DataSetState):
+    """Both anonymized tables of the current data set; None until they are made.
+
+    Attributes:
+        asked: what was asked for.
+        plan: what they were made by.
+        report: the risk of the people in the published tables, who are all audited.
+    """
+
+    made: AnonymizedPair | None = None
+    asked: Asked | None = None
+    plan: LinkedPlan | None = None
+    report: AuditReport | None = None
+
+
+def show(linked: LinkedCurator) -> None:
+    """Ask what others may know of people and events; make both tables k-anonymous."""
+    st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
+    roles = known_events_view.find_roles(linked)
+    asked = _ask(roles, linked.linked.people_key)
+    st.caption(
+        _(
+            "Other columns are published as they are, and so is how many events a "
+            "person has. A person gets a random name. Whoever would be in too small "
+            "a group is left out with all events."
+        )
+    )
+    st.button(
+        _("Make both anonymized tables"),
+        type="primary",
+        disabled=not asked.known,
+        on_click=_make,
+        args=(linked, asked),
+    )
+    if not asked.known:
+        st.info(_("Choose at least one column that others may know."))
+    widgets.show_notice("anonymize")
+    result = session.own(PairResult)
+    if result.made is not None:
+        if result.asked != asked:
+            st.warning(
+                _(
+                    "These tables were made under earlier settings. Make them again, "
+                    "or choose those settings again."
+                )
+            )
+        _show_result(linked, result, result.made)
+
+
+def _ask(roles: LinkedRoles, people_key: str) -> Asked:
+    columns = [role for role in roles.both if role.column != people_key]
+    names = [role.column for role in columns]
+    proposed = [name for name in roles.known if name != people_key]
+    choice = KNOWN_FIELD.current_value()
+    known = st.multiselect(
+        _("What others may know about a person and about events"),
+        names,
+        proposed,
+        key=KNOWN_FIELD.key,
+        help=_(GLOSSARY["quasi-identifier"]),
+        persist_state="session",
+    )
+    free = [name for name in names if name not in (known if choice is None else choice)]
+    left, right = st.columns(2)
+    dropped = left.multiselect(
+        _("Columns that are not published"),
+        free,
+        [
+            role.column
+            for role in columns
+            if role.role in ("identifier", "undecided") and role.column in free
+        ],
+        key="anonymize-pair-dropped",
+        help=_("Leave out names, and texts that may name people."),
+        persist_state="session",
+    )
+    sensitive = right.multiselect(
+        _("What should stay unknown"),
+        free,
+        [
+            role.column
+            for role in columns
+            if role.role == "sensitive" and role.column in free
+        ],
+        key="anonymize-pair-sensitive",
+        help=_(GLOSSARY["sensitive attribute"]),
+        persist_state="session",
+    )
+    number = known_events_view.ask_known_events(key="anonymize-pair-events")
+    left, right = st.columns(2)
+    k = left.number_input(
+        _("Everybody is in a group of at least … (k)"),
+        2,
+        MAX_K,
+        5,
+        key="anonymize-pair-k",
+        help=_(GLOSSARY["equivalence class"]),
+    )
+    limit = right.select_slider(
+        _("People left out, at most"),
+        plans.SUPPRESSION_LIMITS[:-1],
+        0.02,
+        format_func=limit_words,
+        key="anonymize-pair-limit",
+    )
+    return Asked(
+        known=tuple(known),
+        sensitive=tuple(name for name in sensitive if name not in dropped),
+        dropped=tuple(dropped),
+        k=int(k),
+        known_events=number,
+        limit=float(limit),
+    )
+
+
+def _make(linked: LinkedCurator, asked: Asked) -> None:
+    """Make both tables, and note them in the ledger."""
+    result = session.own(PairResult)
+    with session.keep_error("anonymize"):
+        session.session().notices.pop("anonymize", None)
+        hierarchies = session.evaluate_once(
+            linked.people,
+            ("hierarchies of both files", asked.known),
+            partial(LinkedHierarchiesQuestion, columns=asked.known),
+        )
+        plan = LinkedPlan(
+            hierarchies=hierarchies,
+            dropped_columns=asked.dropped,
+            k=asked.k,
+            known_events=asked.known_events,
+            limit=asked.limit,
+        )
+        smallest = read_policy().smallest_group(linked.people.schema.unit)
+        with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
+            made = linked.anonymize(plan, smallest_group=smallest)
+            result.report = _audit(linked, made, asked)
+        result.made, result.asked, result.plan = made, asked, plan
+
+
+def _audit(linked: LinkedCurator, made: AnonymizedPair, asked: Asked) -> AuditReport:
+    """Audit the published tables, which reads nothing private."""
+    names = pd.Index(made.people.frame[linked.linked.people_key])
+    rows = LinkedMicrodata(
+        made.people.frame,
+        events=made.events.frame.drop(columns=linked.linked.events_key),
+        parents=names.get_indexer(made.events.frame[linked.linked.events_key]),
+        left_out_rows=0,
+    )
+    question = LinkedAuditQuestion(
+        quasi_identifiers=asked.known,
+        sensitive=asked.sensitive,
+        others=(),
+        known_events=asked.known_events,
+        threshold=1 / asked.k,
+        roles=LinkedRoles(people=(), events=()),
+    )
+    schema = linked.people.schema
+    found: LinkedAuditReport = progress_view.compute_in_worker(
+        question.compute, rows, schema
+    )
+    return found.report
+
+
+def _show_result(
+    linked: LinkedCurator, result: PairResult, made: AnonymizedPair
+) -> None:
+    """Show both tables, what they hold, and what they do not protect against."""
+    asked, plan, report = result.asked, result.plan, result.report
+    assert asked is not None
+    assert plan is not None
+    assert report is not None
+    st.success(_promise(asked, made, people_words(report.risk.k)))
+    widgets.show_internal_badge()
+    st.markdown(
+        ngettext(
+            "{number:,} person is left out, with all events.",
+            "{number:,} people are left out, with all events.",
+            made.left_out_people,
+        )
+    )
+    widgets.show_table(_levels_table(plan, made), alt=_("How coarse each column is"))
+    for sentence in _warnings(asked, made, report):
+        st.warning(sentence, icon=":material/warning:")
+    if report.secrets:
+        st.dataframe(
+            verdict.secrets_table(report),
+            hide_index=True,
+            alt=_("What groups give away"),
+        )
+    name = public_name(linked.people.lines())
+    metadata = made.guarantee.as_metadata()
+    for title, what, table in (
+        (_("People"), "people", made.people),
+        (_("Events"), "events", made.events),
+    ):
+        st.header(title)
+        widgets.show_rows(table.frame.head(200), alt=title)
+        file = f"anonymized {what} k {asked.k}"
+        with st.container(horizontal=True):
+            file_view.download(
+                _("{table} (CSV)").format(table=title),
+                partial(to_csv, table),
+                file_name(name, file, "csv"),
+            )
+            file_view.download(
+                _("{table} (Parquet)").format(table=title),
+                partial(to_parquet, table, metadata),
+                file_name(name, file, "parquet"),
+            )
+
+
+def _levels_table(plan: LinkedPlan, made: AnonymizedPair) -> pd.DataFrame:
+    """Return how many values each column had, and has."""
+    return pd.DataFrame(
+        [
+            {
+                _("column"): name,
+                _("values before"): len(hierarchy.values),
+                _("values now"): len(hierarchy.labels(made.levels[name])),
+            }
+            for name, hierarchy in plan.hierarchies.items()
+        ]
+    )
+
+
+def _known_of_events(asked: Asked, made: AnonymizedPair) -> list[str]:
+    return [name for name in asked.known if name in made.events.frame]
+
+
+def _promise(asked: Asked, made: AnonymizedPair, smallest: str) -> str:
+    """Say who finds at least k people, and how many the smallest group has."""
+    of_events = _known_of_events(asked, made)
+    of_people = [name for name in asked.known if name not in of_events]
+    known = [
+        _("{columns} of a person").format(columns=join(of_people)) if of_people else "",
+        ngettext(
+            "{columns} of {number} event",
+            "{columns} of {number} events",
+            asked.known_events,
+            columns=join(of_events),
+        )
+        if of_events
+        else "",
+    ]
+    return _(
+        "Whoever knows {known} finds a group of at least {k} people. The smallest "
+        "group has {smallest}."
+    ).format(
+        known=escape_markdown(join([*filter(None, known)]), max_length=600),
+        k=asked.k,
+        smallest=smallest,
+    )
+
+
+def _warnings(asked: Asked, made: AnonymizedPair, report: AuditReport) -> list[str]:
+    """Return sentences on what the tables do not protect against."""
+    sentences = [
+        ngettext(
+            "Whoever knows more than {number} event of a person may find fewer people.",
+            "Whoever knows more than {number} events of a person may find fewer "
+            "people.",
+            asked.known_events,
+        )
+        if _known_of_events(asked, made)
+        else _("Whoever knows something of a person's events may find fewer people.")
+    ]
+    revealed = [
+        name for name, risk in report.secrets.items() if risk.homogeneous_classes
+    ]
+    if revealed:
+        sentences.append(
+            _("In some groups everybody has the same {columns}.").format(
+                columns=escape_markdown(join(revealed), max_length=400)
+            )
+        )
+    return sentences
