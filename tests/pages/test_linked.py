@@ -15,9 +15,11 @@ import pytest
 from dpcore.accounting.loss import UNIT, loss_fields
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from tests.pages.tab import Tab
+from workbench import session
 from workbench.language.wording import loss_words, pair_sentences
 from workbench.report import sentences
 from workbench.server.web import holders
+from workbench.store.links.surveys import links_work
 from workbench.ui import releases
 from workbench.upload import linked
 
@@ -313,8 +315,6 @@ def test_both_views_work_on_every_page(app: Tab) -> None:
             app.go(page)
             assert app.errors == "", (view, page)
             assert "one person with all rows in both tables" in app.text
-    app.go("links")
-    assert "A page shows one of the two tables" in app.text
     names = app.curator.schema.domain.names
     assert names == ("sex", "age", "number of events", "ward", "nights")
 
@@ -720,9 +720,9 @@ def test_counts_of_people_are_called_people(app: Tab) -> None:
     assert "people of the truth" in app.text
     assert "rows of the truth" not in app.text
     release = app.session.data_set.release(f"{last_pair(app)} people")
-    assert sentences.counts_linked_people(release)
+    assert sentences.view_of_release(release) == "people"
     events = app.session.data_set.release(f"{last_pair(app)} events")
-    assert not sentences.counts_linked_people(events)
+    assert sentences.view_of_release(events) == "events"
 
 
 def test_two_totals_have_a_reason(app: Tab) -> None:
@@ -745,3 +745,48 @@ def test_counts_are_exact_units(app: Tab) -> None:
     app.set("number_input", "epsilon", 3.0).release()
     assert app.errors == ""
     assert 0 <= budget - spent(app) < UNIT / 1000
+
+
+@pytest.fixture
+def answering():
+    """The server that answers links is there."""
+    links_work.set()
+    yield
+    links_work.clear()
+
+
+def test_one_link_shows_both_tables(app: Tab, answering: None) -> None:
+    """Somebody would need two links, each of which states half of the loss."""
+    open_pair(app).go("synthesize").release()
+    release = releases.load_pair(app.session.data_set, last_pair(app))
+    app.press("Show it to somebody").go("links")
+    assert app.errors == ""
+    seen = html.unescape(app.framed)
+    assert "people and" in seen
+    assert "<h2>Events</h2>" in seen
+    assert loss_words(loss_fields(release.total_loss)) in seen
+    app.set("text_input", "Title", "Patients and stays")
+    app.set("multiselect", "Charts", [("sex",), ("ward",)])
+    app.set("toggle", "Also an interactive page", True).press("Make the link")
+    token = app.at.code[0].value.rpartition("/share/")[2]
+    shares = session.shares()
+    page = shares.page_of(shares.open(token, None))
+    shown, pictures = page.linked()
+    assert shown.to_json() == release.to_json()
+    assert pictures == (("sex",), ("ward",))
+    assert "explore" in page.contents
+    app.press("Revoke")
+    assert shares.open(token, None) is None
+
+
+def test_links_offer_both_and_each_half(app: Tab, answering: None) -> None:
+    """A half that was shared before could not be shared again."""
+    open_pair(app).go("synthesize").release().go("links")
+    choice = next(each for each in app.at.selectbox if each.label == "Release")
+    assert len(choice.options) == 3
+    assert choice.options[0].startswith("People and their events")
+    both = {"lead": "people and", "half": "is about the same people"}
+    assert both["lead"] in html.unescape(app.framed)
+    for option in choice.options[1:]:
+        app.set("selectbox", "Release", option)
+        assert both["half"] in html.unescape(app.framed)

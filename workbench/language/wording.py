@@ -70,8 +70,9 @@ COUNTED_WORDS = {
     "people": N_("people"),
     "rows": N_("rows"),
     "households": N_("households"),
+    "events": N_("events"),
 }
-"""Units of the size of a group, and so of what is protected."""
+"""What is counted: units of the size of a group, and events of linked tables."""
 LOSS_UNIT_WORDS = {
     "epsilon": N_("epsilon"),
     "rho": N_("rho"),

@@ -1,8 +1,7 @@
 """A stored release of two linked tables: people and events, drawn together."""
 
-import dataclasses
-import json
-from fractions import Fraction
+import functools
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -13,13 +12,11 @@ from dpcore.synthesis.release.linked import LinkedRelease
 from workbench import session
 from workbench.language.budget import amount_words
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, ngettext
-from workbench.language.wording import (
-    guarantee_words,
-    loss_number,
-    loss_words,
-    pair_sentences,
-)
+from workbench.language.messages import _, capital
+from workbench.language.wording import loss_words
+from workbench.report import of_linked_release
+from workbench.report.downloads import linked_guarantee_json
+from workbench.report.explore import is_explorable
 from workbench.report.files import file_name
 from workbench.server.workers import drawing
 from workbench.store.ledger.datasets import DataSet, public_name
@@ -60,15 +57,7 @@ def show(data_set: DataSet, request_id: str) -> None:
             people=people, events=events, cost=_cost_words(data_set, request_id)
         )
     )
-    st.caption(
-        ngettext(
-            "At most {number} event of a person counts. Further ones are neither in "
-            "these numbers nor in the drawn events.",
-            "At most {number} events of a person count. Further ones are neither in "
-            "these numbers nor in the drawn events.",
-            release.events.schema.unit.max_rows,
-        )
-    )
+    st.caption(of_linked_release.most_events_sentence(release))
     with st.container(horizontal=True):
         st.button(
             _("Release something else"),
@@ -76,6 +65,10 @@ def show(data_set: DataSet, request_id: str) -> None:
             args=(None,),
             icon=":material/arrow_back:",
         )
+        mine = session.ledger().is_mine(data_set.id)
+        if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
+            session.leave_note(session.ShowRelease(request_id=request_id))
+            st.switch_page(session.page_script("links"))
         is_open = session.session().linked is not None
         if is_open and st.button(
             _("Compare with the original"), icon=":material/balance:"
@@ -97,7 +90,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     counts = release.people.answer((NUMBER_OF_EVENTS,))
     tables_view.show_answer(release.people, counts, key="number-of-events")
     with st.expander(_("What is promised and what is not"), expanded=True):
-        for sentence in _promises(release):
+        for sentence in of_linked_release.promise_sentences(release):
             st.markdown(f"- {sentence}")
     with files:
         _offer_files(data_set, release, request_id, number)
@@ -112,35 +105,6 @@ def _cost_words(data_set: DataSet, request_id: str) -> str:
         and releases.split_view(line.request_id)[0] == request_id
     )
     return amount_words(units, data_set.account)
-
-
-def _promises(release: LinkedRelease) -> list[str]:
-    """Write what both releases promise together, and what they do not."""
-    rows = release.events.schema.unit
-    unit = ngettext(
-        "one person with all rows in both tables is added or removed; at most "
-        "{number} event of a person counts",
-        "one person with all rows in both tables is added or removed; at most "
-        "{number} events of a person count",
-        rows.max_rows,
-    )
-    if rows.from_data:
-        unit = _("{unit}, a number that was taken from the data").format(unit=unit)
-    if rows.found:
-        unit = _(
-            "{unit}, a number that was found privately, for epsilon {epsilon}"
-        ).format(unit=unit, epsilon=loss_number(Fraction(rows.found)))
-    guarantee = dataclasses.replace(release.guarantee, unit=unit)
-    first, *others = guarantee_words(guarantee)
-    return [
-        first,
-        *pair_sentences(release.total_loss),
-        *others,
-        _(
-            "Every drawn event belongs to one drawn person. The keys are new numbers "
-            "that have nothing to do with the original ones."
-        ),
-    ]
 
 
 def _show_drawn(
@@ -213,12 +177,33 @@ def _offer_files(
     def offer(label: str, what: str, ending: str, icon: str) -> None:
         file_view.download(
             label,
-            lambda: drawing.linked_file(release, people, draw, what, ending),
+            lambda: drawing.linked_file(
+                release, people, draw, what, ending, linked_guarantee_json(release)
+            ),
             file_name(name, f"drawn {what}", ending, day=day),
             icon=icon,
             width="stretch",
         )
 
+    def offer_page(label: str, what: str, make: Callable[[], bytes], icon: str) -> None:
+        name_of_file = file_name(name, what, "html", day=day)
+        file_view.download(label, make, name_of_file, icon=icon, width="stretch")
+
+    st.markdown(f"**{_('To read')}**")
+    offer_page(
+        _("Download as one HTML file"),
+        "report",
+        lambda: of_linked_release.stand_alone_page(release),
+        "description",
+    )
+    titles = {
+        "people": _("Interactive page of people (HTML, cannot be revoked)"),
+        "events": _("Interactive page of events (HTML, cannot be revoked)"),
+    }
+    for view, half in release.halves.items():
+        if is_explorable(half):
+            page = functools.partial(of_linked_release.interactive_file, release, view)
+            offer_page(titles[view], f"explore {view}", page, "filter_alt")
     st.markdown(f"**{_('Tables')}**")
     for ending, title in (("csv", "CSV"), ("parquet", "Parquet")):
         offer(f"{_('People')} ({title})", "people", ending, "table_rows")
@@ -226,7 +211,7 @@ def _offer_files(
     st.markdown(f"**{_('For programs')}**")
     file_view.download(
         f"{capital('the guarantee')} (JSON)",
-        lambda: json.dumps(release.guarantee.to_dict(), ensure_ascii=False, indent=1),
+        lambda: linked_guarantee_json(release),
         file_name(name, "guarantee", "json", day=day),
         icon="verified_user",
         width="stretch",

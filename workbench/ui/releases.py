@@ -60,6 +60,16 @@ def list_with_pairs(data_set: DataSet) -> list[dict[str, str]]:
     return shown
 
 
+def list_pairs_and_releases(data_set: DataSet) -> list[dict[str, str]]:
+    """Return the releases of both views of linked tables, then each release alone."""
+    singles = list_releases(data_set)
+    ids = {line["request_id"] for line in singles}
+    pairs = [
+        line for line in list_with_pairs(data_set) if line["request_id"] not in ids
+    ]
+    return [*pairs, *singles]
+
+
 def split_view(request_id: str) -> tuple[str, str]:
     """Return a request id without the view that it ends with, and the view or ""."""
     stem, _blank, view = request_id.rpartition(" ")
