@@ -16,7 +16,7 @@ from workbench import session
 from workbench.language.messages import _, capital, translate_table
 from workbench.language.wording import error_words, make_printable
 from workbench.report import compare, of_exact_table, of_linked_release, of_release
-from workbench.report.downloads import CONTENTS, PREVIEW, ROWS
+from workbench.report.downloads import CONTENTS, LINKED_CONTENTS, PREVIEW, ROWS
 from workbench.report.explore import EXPLORE_CONTENT, is_explorable
 from workbench.session import OfferTable
 from workbench.store.ledger.datasets import DataSet, list_readable
@@ -124,6 +124,7 @@ def ask_for_draft(data_set: DataSet, chosen: Shown) -> tuple[LinkDraft | None, b
     Returns: what was chosen, None if something is wrong; and whether it has a title.
     Until there is one, what was released stands in its place in the preview.
     """
+    words = LINKED_CONTENTS if isinstance(chosen, LinkedRelease) else CONTENTS
     if isinstance(chosen, Release):
         key = chosen.request_id
         usual = releases.describe_request(chosen.recipe)
@@ -158,7 +159,7 @@ def ask_for_draft(data_set: DataSet, chosen: Shown) -> tuple[LinkDraft | None, b
             _("It also offers"),
             contents,
             [content for content in contents if content != PREVIEW],
-            format_func=translate_table(CONTENTS).__getitem__,
+            format_func=translate_table(words).__getitem__,
             key=f"links-contents-{len(contents)}",
             wrap=True,
         )

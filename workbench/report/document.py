@@ -44,6 +44,7 @@ FILE_LABELS = {
     "table": N_("the table"),
     "guarantee": N_("the guarantee"),
     "release": N_("the release with its model, to open in this program"),
+    "linked-release": N_("both releases with their models, for programs"),
 }
 OFFERED_FILES = (
     "explore.html",
@@ -71,7 +72,7 @@ OFFERED_LINKED_FILES = (
     "people-counts.parquet",
     "events-counts.parquet",
     "guarantee.json",
-    "release.json",
+    "linked-release.json",
 )
 """The files that a page of two linked tables may offer."""
 Badge = Literal["private", "syntactic", "internal"]

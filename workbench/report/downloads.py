@@ -54,6 +54,11 @@ CONTENTS = {
     ),
 }
 """What may be given beside pictures, tables and the guarantee."""
+LINKED_CONTENTS = CONTENTS | {
+    "rows": N_("drawn people and their events"),
+    "model": N_("both releases with their models, for programs"),
+}
+"""The same for two linked tables."""
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
 COUNT_COLUMNS = ("rows", "low", "high", "as measured", "kind")
@@ -154,7 +159,7 @@ def linked_file_names(release: LinkedRelease, contents: Collection[str]) -> list
             if ROWS in contents:
                 given.add(f"{view}.{ending}")
     if MODEL in contents:
-        given.add("release.json")
+        given.add("linked-release.json")
     return [name for name in OFFERED_LINKED_FILES if name in given]
 
 
@@ -167,7 +172,7 @@ def linked_file_content(release: LinkedRelease, name: str) -> bytes:
     guarantee = linked_guarantee_json(release)
     if what == "guarantee":
         return guarantee.encode()
-    if what == "release":
+    if what == "linked-release":
         return release.to_json().encode()
     view, _dash, is_counts = what.partition("-")
     if is_counts:
@@ -232,8 +237,8 @@ def citation(release: Release, title: str) -> str:
 
 
 def linked_citation(release: LinkedRelease, title: str) -> str:
-    """Return how to cite two linked tables; the digest is that of `release.json`."""
-    digest = hashlib.sha256(linked_file_content(release, "release.json")).hexdigest()
+    """Return how to cite two linked tables; the digest is that of their JSON file."""
+    digest = hashlib.sha256(release.to_json().encode()).hexdigest()
     loss = loss_fields(release.total_loss)
     return _cite(title, release.people.created, loss, digest)
 

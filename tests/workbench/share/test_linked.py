@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import io
 import json
@@ -176,15 +177,16 @@ def test_every_file_is_there_and_no_other(
         assert f"?file={name}&" in shared.text()
         assert shared.get(f"file={name}").status == 200
         assert "Patients-b" in shared.get(f"file={name}").headers["content-disposition"]
-    for name in ("rows.csv", "counts.csv", "explore.html", "people.xlsx"):
+    for name in ("rows.csv", "release.json", "explore.html", "people.xlsx"):
         assert shared.get(f"file={name}").status == 404
     bare = shared.make(frozenset())
     given = {"guarantee.json"}
     for name in OFFERED_LINKED_FILES:
         status = shared.get(f"file={name}", bare).status
         assert status == (200 if name in given else 404)
-    text = shared.get("file=release.json").body.decode()
+    text = shared.get("file=linked-release.json").body.decode()
     assert LinkedRelease.from_json(text).to_json() == release.to_json()
+    assert hashlib.sha256(text.encode()).hexdigest() in shared.text()  # the citation
 
 
 def test_files_say_what_both_cost(shared: SharedPair, release: LinkedRelease) -> None:
@@ -292,7 +294,7 @@ def test_files_without_a_server(release: LinkedRelease) -> None:
     assert "were counted" in page
     assert "one person with all rows in both tables" in page
     assert 'download="people-counts.csv"' in page
-    assert 'download="release.json"' in page
+    assert 'download="linked-release.json"' in page
     assert "?file=" not in page
     for view in ("people", "events"):
         explored = of_linked_release.interactive_file(release, view).decode()
