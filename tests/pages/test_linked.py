@@ -790,3 +790,37 @@ def test_links_offer_both_and_each_half(app: Tab, answering: None) -> None:
     for option in choice.options[1:]:
         app.set("selectbox", "Release", option)
         assert both["half"] in html.unescape(app.framed)
+
+
+def test_a_pair_is_judged_as_one(app: Tab) -> None:
+    """Two good halves could have nothing to do with each other."""
+    app.at.default_timeout = 60
+    open_pair(app).go("synthesize").set("number_input", "epsilon", 3.0).release()
+    app.press("Compare with the original").go("evaluate")
+    assert app.errors == ""
+    choice = next(each for each in app.at.selectbox if each.label == "Release")
+    assert choice.value == last_pair(app)
+    assert "it as a pair" in app.text
+    assert "Across both tables:" in app.text
+    assert "Keys: every event belongs to one person" in app.text
+    assert "Number of events:" in app.text
+    assert {each.label for each in app.at.metric} >= {
+        "Relations across kept",
+        "Number of events off by",
+        "Keys that do not fit",
+    }
+    assert "is farthest from the original" in app.text
+    for table in ("Events", "People"):
+        app.set("segmented_control", "Table", table)
+        assert app.errors == ""
+        columns = next(
+            each.value for each in app.at.dataframe if "column" in each.value
+        )
+        assert ("ward" in set(columns["column"])) == (table == "Events")
+    app.set("segmented_control", "Show", "Pairs of columns")
+    assert app.errors == ""
+    # each half can still be judged by itself
+    app.set("selectbox", "Release", choice.options[1])
+    assert "it as a pair" not in app.text
+    assert "is farthest from the original" in app.text
+    assert app.errors == ""

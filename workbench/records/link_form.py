@@ -58,7 +58,7 @@ def choose_content(data_set: DataSet) -> Shown | None:
 
     None without any of them.
     """
-    earlier = releases.list_pairs_and_releases(data_set)
+    earlier = [*releases.list_pairs(data_set), *releases.list_releases(data_set)]
     offered = session.read_note(session.OfferTable)
     tables = data_set.exact_tables()
     titles = {

@@ -60,14 +60,11 @@ def list_with_pairs(data_set: DataSet) -> list[dict[str, str]]:
     return shown
 
 
-def list_pairs_and_releases(data_set: DataSet) -> list[dict[str, str]]:
-    """Return the releases of both views of linked tables, then each release alone."""
-    singles = list_releases(data_set)
-    ids = {line["request_id"] for line in singles}
-    pairs = [
-        line for line in list_with_pairs(data_set) if line["request_id"] not in ids
-    ]
-    return [*pairs, *singles]
+def list_pairs(data_set: DataSet) -> list[dict[str, str]]:
+    """Return the releases of both views of linked tables, newest first."""
+    singles = {line["request_id"] for line in list_releases(data_set)}
+    listed = list_with_pairs(data_set)
+    return [line for line in listed if line["request_id"] not in singles]
 
 
 def split_view(request_id: str) -> tuple[str, str]:
