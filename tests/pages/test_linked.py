@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import io
+import json
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from dpcore.accounting.loss import UNIT, loss_fields
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
+from dpcore.synthesis import LinkedRelease
 from tests.pages.tab import Tab
+from tests.truth import reports
 from workbench import session
 from workbench.language.wording import loss_words, pair_sentences
 from workbench.report import sentences
@@ -824,3 +831,63 @@ def test_a_pair_is_judged_as_one(app: Tab) -> None:
     assert "it as a pair" not in app.text
     assert "is farthest from the original" in app.text
     assert app.errors == ""
+
+
+@pytest.mark.parametrize("label", ["Script (Python)", "Notebook"])
+def test_the_program_of_a_pair_runs(
+    app: Tab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, label: str
+) -> None:
+    """A program would make another release than the page, or name the files."""
+    offered = reports.downloads(monkeypatch)
+    answer(say_cap(bring(app), 3)).set("selectbox", "Column that tells it", "nights")
+    app.press("Open the data set").go("synthesize").release()
+    pair = releases.load_pair(app.session.data_set, last_pair(app))
+    text = offered[label].decode()
+    if label == "Notebook":
+        cells = json.loads(text)["cells"]
+        code = ["".join(each["source"]) for each in cells if "outputs" in each]
+        assert all(step.startswith("# ") for step in code[1:]), "a step without comment"
+        text = "\n".join(code)
+    assert "patients" not in text
+    assert "stays" not in text
+    people = patients()
+    (tmp_path / "people-table.csv").write_bytes(as_csv(people))
+    (tmp_path / "events-table.csv").write_bytes(as_csv(stays(people)))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(text, names)
+    again = LinkedRelease.from_json((tmp_path / "linked-release.json").read_text())
+    for view, half in pair.halves.items():
+        own = again.halves[view]
+        assert own.guarantee.loss == half.guarantee.loss
+        assert own.recipe == half.recipe
+        # texts such as the reasons of proposals stay on the page
+        assert own.schema.domain == half.schema.domain
+    assert again.order_by == "nights"
+    assert again.total_loss == pair.total_loss
+    drawn_people = pd.read_csv(tmp_path / "synthetic-people.csv")
+    drawn_events = pd.read_csv(tmp_path / "synthetic-events.csv")
+    assert {*drawn_events["patient"]} <= {*drawn_people["patient"]}
+    assert list(drawn_events) == ["patient", "ward", "nights"]
+
+
+def test_files_of_a_half_say_that_it_is_one_of_two(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program would read the loss of a half as all that a person risks."""
+    open_pair(app).go("synthesize").release()
+    both = releases.load_pair(app.session.data_set, last_pair(app)).total_loss
+    offered = reports.downloads(monkeypatch)
+    app.press("Events: figures")
+    told = json.loads(offered["The guarantee (JSON)"])["one_of_two_halves"]
+    assert (told["half"], told["loss_of_both_halves"]) == ("events", loss_fields(both))
+    rows = pq.read_metadata(io.BytesIO(offered["Drawn rows (Parquet)"])).metadata
+    footer = json.loads(rows[b"guarantee"])
+    assert footer["one_of_two_halves"]["half"] == "events"
+    app.press("People and their events")
+    told = json.loads(offered["The guarantee (JSON)"])
+    assert told["loss_of_both_halves"] == loss_fields(both)
+    page = html.unescape(offered["Download as one HTML file"].decode())
+    assert "people and" in page
+    explored = offered["Interactive page of events (HTML, cannot be revoked)"]
+    assert b"explore-content" in explored

@@ -21,6 +21,12 @@ from workbench.report.files import file_name
 from workbench.server.workers import drawing
 from workbench.store.ledger.datasets import DataSet, public_name
 from workbench.synthesize import tables_view
+from workbench.synthesize.script import (
+    linked_job_of,
+    rows_to_draw,
+    write_linked_notebook,
+    write_linked_script,
+)
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, progress_view, releases, widgets
 
@@ -219,7 +225,22 @@ def _offer_files(
     file_view.download(
         _("Noisy counts and model (JSON)"),
         release.to_json,
-        file_name(name, "release", "json", day=day),
+        file_name(name, "linked release", "json", day=day),
         icon="data_object",
         width="stretch",
     )
+    job = linked_job_of(data_set, release)
+    if job is None:
+        return
+    of_script = rows_to_draw(release.people)
+    for label, what, ending, write, icon in (
+        (_("Script (Python)"), "script", "py", write_linked_script, "code"),
+        (_("Notebook"), "notebook", "ipynb", write_linked_notebook, "menu_book"),
+    ):
+        file_view.download(
+            label,
+            functools.partial(write, job, of_script),
+            file_name(name, what, ending, day=day),
+            icon=icon,
+            width="stretch",
+        )

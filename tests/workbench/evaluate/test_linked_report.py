@@ -26,16 +26,18 @@ from workbench.ui.verdict import Verdict
 
 LINKED = linked_schema()
 MOST = LINKED.events.unit.max_rows
+PEOPLE = 30_000
+"""So many that chance hides no relation."""
 
 
 @pytest.fixture(scope="module")
 def curator() -> dp.LinkedCurator:
-    return opened(LINKED)
+    return opened(LINKED, of=tables(PEOPLE))
 
 
 def views(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both views of another sample of the same people."""
-    people, events = tables(seed=seed)
+    people, events = tables(PEOPLE, seed=seed)
     events = events.groupby("person").head(MOST)
     numbers = events["person"].value_counts().reindex(people["id"], fill_value=0)
     people = people.assign(**{"number of events": numbers.to_numpy()})
@@ -71,7 +73,7 @@ def test_another_sample_is_good(curator: dp.LinkedCurator) -> None:
     assert found.level == "good"
     assert found.sentence.startswith("Fit as a pair")
     assert similarity.kept_across is not None
-    assert similarity.kept_across > 0.9
+    assert similarity.kept_across > 0.8
     assert any("every event belongs to one person" in each for each in found.reasons)
 
 
@@ -91,7 +93,7 @@ def test_events_that_know_nothing_of_their_person_are_poor(
     # the twin: relations within either table are as they were
     twin = compare(curator, people, events)
     assert twin.kept_across is not None
-    assert twin.kept_across > 0.9
+    assert twin.kept_across > 0.8
     good = Verdict(level="good", sentence="Good.")
     found = verdict_of_pair({"people": good, "events": good}, similarity, 0)
     assert found.level == "poor"
