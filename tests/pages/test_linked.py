@@ -891,3 +891,58 @@ def test_files_of_a_half_say_that_it_is_one_of_two(
     assert "people and" in page
     explored = offered["Interactive page of events (HTML, cannot be revoked)"]
     assert b"explore-content" in explored
+
+
+def test_the_switch_says_which_half_is_shown(app: Tab) -> None:
+    """Figures of events would stand below a switch that says people."""
+    open_pair(app).go("synthesize").release()
+    for half, view in (("Events: figures", "events"), ("People: figures", "people")):
+        app.press(half)
+        switch = next(
+            each for each in app.at.get("button_group") if each.label == "Look at"
+        )
+        assert switch.value == view
+        assert app.curator is getattr(app.session.linked, view)
+        app.press("People and their events")
+    assert app.errors == ""
+
+
+def test_the_codebook_says_in_which_file_a_column_is(app: Tab) -> None:
+    """Nobody would know which of both files needs a column."""
+    open_pair(app).go("codebook")
+    table = next(each.value for each in app.at.dataframe if "column" in each.value)
+    assert dict(zip(table["column"], table["in the table of"], strict=True)) == {
+        "sex": "people",
+        "age": "people",
+        "number of events": "neither: counted by the program",
+    }
+    assert "at most 3 events of a person count" in app.text
+    assert "You need the file of the table" not in app.text
+    app.session.look_at("events")
+    app.go("codebook")
+    table = next(each.value for each in app.at.dataframe if "column" in each.value)
+    tables = dict(zip(table["column"], table["in the table of"], strict=True))
+    assert tables["ward"] == tables["nights"] == "events"
+    assert tables["sex"] == "people"
+
+
+def test_what_noise_hides_is_said_before_paying(app: Tab) -> None:
+    """Somebody would pay for columns of which nothing can be read."""
+    open_pair(app).go("synthesize").set("number_input", "epsilon", 0.1)
+    assert "**Noise hides**" in app.text
+    assert "An average cell is that of about 300 people and" in app.text
+    app.press("Release for")
+    assert "their counts will say little" in app.text
+
+
+def test_empty_cells_have_a_reason(app: Tab) -> None:
+    """Drawn cells would be empty where no file has an empty cell, without a word."""
+    app.at.default_timeout = 60
+    people = patients().assign(age=lambda frame: frame["age"].astype(object))
+    people.loc[:120, "age"] = None
+    answer(say_cap(bring(app, people, stays(patients())), 3))
+    app.press("Open the data set").go("synthesize").release()
+    drawn = [each.value for each in app.at.dataframe[:2]]
+    has_gaps = any(frame.isna().any(axis=None) for frame in drawn)
+    assert has_gaps
+    assert "Some drawn cells are empty" in app.text

@@ -214,6 +214,8 @@ def unit_words(unit: PrivacyUnit, *, is_linked: bool = False) -> str:
     """
     if unit.id_column is None and unit.max_rows == 1:
         return _("each row is one person")
+    if is_linked:
+        return _linked_unit_words(unit)
     rows = ngettext("{number} row", "{number} rows", unit.max_rows)
     if unit.id_column is None:
         return _("a person has at most {rows} (declared, not checked)").format(
@@ -226,13 +228,27 @@ def unit_words(unit: PrivacyUnit, *, is_linked: bool = False) -> str:
         rows = _("{rows} (found privately, for epsilon {epsilon})").format(
             rows=rows, epsilon=epsilon
         )
-    if is_linked:
-        return _(
-            "one person with all rows in both tables; at most {rows} of events count"
-        ).format(rows=rows)
     return _("people by {column}, at most {rows} each").format(
         column=unit.id_column, rows=rows
     )
+
+
+def _linked_unit_words(unit: PrivacyUnit) -> str:
+    """Describe the unit of two linked tables in a few words."""
+    words = ngettext(
+        "one person with all rows in both tables; at most {number} event of a person "
+        "counts",
+        "one person with all rows in both tables; at most {number} events of a person "
+        "count",
+        unit.max_rows,
+    )
+    if unit.from_data:
+        return _("{unit} (a number that was taken from the data)").format(unit=words)
+    if unit.found:
+        return _("{unit} (found privately, for epsilon {epsilon})").format(
+            unit=words, epsilon=loss_number(Fraction(unit.found))
+        )
+    return words
 
 
 def counted_rows_words(unit: PrivacyUnit) -> str:

@@ -85,8 +85,8 @@ def show(data_set: DataSet, request_id: str) -> None:
                 _("{table}: figures and links").format(table=_(title)),
                 key=f"view-{view}",
                 icon=":material/bar_chart:",
-                on_click=runs.show,
-                args=(f"{request_id} {view}",),
+                on_click=_show_half,
+                args=(request_id, view),
             )
         files = st.popover(
             _("Download"), icon=":material/download:", key="release-files"
@@ -100,6 +100,13 @@ def show(data_set: DataSet, request_id: str) -> None:
             st.markdown(f"- {sentence}")
     with files:
         _offer_files(data_set, release, request_id, number)
+
+
+def _show_half(request_id: str, view: str) -> None:
+    """Show the release of one table, and work on this table if it is open."""
+    if session.session().linked is not None:
+        session.session().look_at(view)
+    session.session().runs.show(f"{request_id} {view}")
 
 
 def _cost_words(data_set: DataSet, request_id: str) -> str:
@@ -152,6 +159,13 @@ def _show_drawn(
         ):
             st.markdown(f"**{title}**")
             widgets.show_rows(table, alt=alt)
+        if shown.people.isna().any(axis=None) or shown.events.isna().any(axis=None):
+            st.caption(
+                _(
+                    "Some drawn cells are empty, even if no cell of your files is: a "
+                    "count of missing values gets noise as every other count does."
+                )
+            )
         drawn = _("{people:,} people and {events:,} events are drawn.").format(
             people=number, events=shown.event_count
         )
