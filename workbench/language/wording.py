@@ -350,8 +350,16 @@ def pair_sentences(loss: Loss) -> list[str]:
         if isinstance(loss, PureDP)
         else epsilon_of_rho(float(loss.rho), float(DEFAULT_DELTA))
     )
-    limits = {rate: max_true_positives(loss, rate) for rate in FALSE_ALARMS}
-    return [epsilon_words(epsilon), attacker_words(limits)]
+    return [epsilon_words(epsilon), attacker_words(pair_limits(loss))]
+
+
+def pair_limits(loss: Loss) -> dict[float, float]:
+    """Return the largest true positive rate at each of the `FALSE_ALARMS` rates.
+
+    Args:
+        loss: of both halves of a release of linked tables.
+    """
+    return {rate: max_true_positives(loss, rate) for rate in FALSE_ALARMS}
 
 
 def other_half_words(loss: Loss) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.accounting.attacker import FALSE_ALARMS, max_true_positives
 from dpcore.accounting.loss import Loss, loss_fields
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.io.xlsx import to_xlsx
@@ -23,6 +22,7 @@ from workbench.language.wording import (
     counted_rows_words,
     loss_words,
     other_half_words,
+    pair_limits,
 )
 from workbench.report.document import (
     OFFERED_FILES,
@@ -334,7 +334,7 @@ def _describe_total(loss: Loss) -> dict[str, Any]:
     return {
         "loss_of_both_halves": loss_fields(loss),
         "most_true_positives_of_both_at_false_alarms": {
-            str(rate): max_true_positives(loss, rate) for rate in FALSE_ALARMS
+            str(rate): most for rate, most in pair_limits(loss).items()
         },
     }
 
