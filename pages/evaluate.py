@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpcore.errors import RowsError
+from workbench import session
 from workbench.evaluate import (
     columns_view,
     counts_view,
@@ -10,6 +11,7 @@ from workbench.evaluate import (
     document,
     form,
     learning_view,
+    linked_view,
     methods_view,
     pairs_view,
     proof_view,
@@ -19,7 +21,7 @@ from workbench.evaluate import (
     side_by_side_view,
     view,
 )
-from workbench.evaluate.form import Candidate
+from workbench.evaluate.form import Candidate, PairCandidate
 from workbench.language.messages import _, capital
 from workbench.report.files import file_name, release_file
 from workbench.ui import address, data_sets_view, file_view, widgets
@@ -34,16 +36,27 @@ def _verdict_file_name(name: str, candidate: Candidate) -> str:
     return file_name(name, "verdict internal", "html", detail=candidate.title)
 
 
+def warn_of_picking() -> None:
+    st.caption(
+        _(
+            "The budget does not cover this comparison. Use it to understand a "
+            "release. Do not use it to pick a release, or to draw rows again "
+            "until they look good: that would leak information that no budget "
+            "counts."
+        )
+    )
+
+
+def show_pair(candidate: PairCandidate) -> None:
+    linked = session.session().linked
+    assert linked is not None  # a pair is offered for linked tables alone
+    warn_of_picking()
+    linked_view.show(linked, candidate)
+
+
 def show_evaluation(candidate: Candidate) -> None:
     if candidate.release is not None:
-        st.caption(
-            _(
-                "The budget does not cover this comparison. Use it to understand a "
-                "release. Do not use it to pick a release, or to draw rows again "
-                "until they look good: that would leak information that no budget "
-                "counts."
-            )
-        )
+        warn_of_picking()
     for note in candidate.notes:
         st.caption(note)
     try:
@@ -57,7 +70,9 @@ def show_evaluation(candidate: Candidate) -> None:
     view.show_overview(candidate, similarity, judged)
     file_view.download(
         _("Download as one HTML file"),
-        lambda: document.evaluation_html(curator, similarity, judged),
+        lambda: document.evaluation_html(
+            curator.name, {"": (curator, similarity)}, judged
+        ),
         _verdict_file_name(curator.name, candidate),
         icon="visibility_lock",
     )
@@ -91,8 +106,11 @@ widgets.show_internal_badge()
 widgets.show_notice("evaluate")
 candidate: Candidate | None = None
 with widgets.catch_and_show_errors():
-    candidate = form.choose_candidate(curator)
-    if candidate is not None:
+    chosen = form.choose_candidate(curator)
+    if isinstance(chosen, PairCandidate):
+        show_pair(chosen)
+    elif chosen is not None:
+        candidate = chosen
         show_evaluation(candidate)
 counts_view.show(curator, candidate)
 with (

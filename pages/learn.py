@@ -12,7 +12,7 @@ from workbench.report.files import file_name
 from workbench.ui import file_view, widgets
 
 session.session()  # refuses a page that is run without workbench/navigation.py
-st.title(_("What privacy means, in eleven pictures"))
+st.title(_("What privacy means, in twelve pictures"))
 st.write(
     _(
         "Every figure is computed from formulas or from an invented census, and each "

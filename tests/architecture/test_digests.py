@@ -62,6 +62,7 @@ PUBLIC = {
         "digest",
     ): "what was computed in this tab, which keeps it in its session",
     ("workbench.report.document", ""): "our own style sheet",
+    ("workbench.report.downloads", "linked_citation"): "a release, which is public",
     ("workbench.store.sources.files", "_shorten_name"): "the name of a source",
     ("workbench.store.links.surveys", "digest_of"): "random links",
     ("workbench.store.database.witness", "_path"): "the name of a source",

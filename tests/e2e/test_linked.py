@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,3 +128,52 @@ def test_a_pair_is_audited_and_made_safer(visitor, screen) -> None:
     person.press("Make it safer").sees("People left out, at most").rest()
     person.press("Make both anonymized tables").sees("The smallest group has").rest()
     looks_right(person, "anonymized")
+
+
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["desk", "phone"])
+def test_a_stakeholder_sees_both_tables(visitor, server, screen, tmp_path) -> None:
+    """Whoever has the link would see half, or join tables that do not fit."""
+    owner = visitor(**screen)
+    release_both(owner, 11 + bool(screen))
+    owner.go("Synthesize").press("Open People and their events")
+    owner.sees("Events of a person").press("Show it to somebody")
+    owner.sees("The page behind the link").rest()
+    title = owner.page.get_by_label("Title")
+    title.fill("Patients and their stays")
+    title.press("Enter")
+    owner.rest().page.get_by_text("Also an interactive page").click()
+    owner.rest().press("Make the link").sees("Copy it now").rest()
+    address = owner.page.locator("code").first.inner_text()
+    page = owner.page.context.new_page()
+
+    def fits() -> bool:
+        return page.evaluate(
+            "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
+
+    page.goto(address)
+    assert re.search(
+        r"[\d,]+ people and [\d,]+ events were counted", page.inner_text(".lead")
+    )
+    assert fits()
+    tables = {}
+    for view in ("people", "events"):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=f"Drawn {view} (CSV)").click()
+        download.value.save_as(tmp_path / f"{view}.csv")
+        tables[view] = pd.read_csv(tmp_path / f"{view}.csv")
+    assert set(tables["events"]["patient"]) <= set(tables["people"]["patient"])
+    assert tables["people"]["patient"].is_unique
+    page.get_by_role("group", name="Table").get_by_role("link", name="Events").click()
+    page.get_by_role("heading", name="How many events are").wait_for()
+    page.get_by_role("link", name="ward", exact=True).click()
+    page.get_by_role("button", name="Ask").click()
+    assert re.search(r"About [\d,]+ events\.", page.inner_text("#answer"))
+    assert fits()
+    for view in ("people", "events"):
+        page.goto(address)
+        page.get_by_role("link", name=f"Explore {view}").click()
+        bar = page.locator(".explore button.bar").first
+        bar.click()
+        assert re.search(rf"About [\d,]+ of [\d,]+ {view}", page.inner_text(".chosen"))
+        assert fits()

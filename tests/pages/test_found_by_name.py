@@ -28,6 +28,7 @@ NAMES = {
     ],
     "lesson local": ["local differential privacy", "maximum likelihood"],
     "lesson hiding": ["cell suppression", "complementary suppression", "differencing"],
+    "lesson unit": ["user-level", "event-level", "group privacy"],
     "lesson classes": ["hierarchical clustering", "covariance matrix"],
     "histogram": ["histogram", "Laplace mechanism"],
     "marginals": ["contingency table", "crosstab", "two-way marginal"],

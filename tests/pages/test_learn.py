@@ -30,7 +30,7 @@ def test_ten_lessons_stand_in_order(learn: Tab) -> None:
     """A lesson would be missing, or a newcomer would meet composition before noise."""
     heads = [each.value for each in learn.at.header]
     assert [head.split(" · ")[0] for head in heads] == [
-        str(number) for number in range(1, 12)
+        str(number) for number in range(1, 13)
     ]
     assert learn.errors == ""
 
@@ -49,10 +49,10 @@ def test_every_question_is_answered_at_once(learn: Tab) -> None:
         ]
         learn.at.radio(key=f"learn-{key}-answer").set_value(lesson["right"]).run()
         assert (
-            f"{number} of 11 questions answered, {number} of them correctly."
+            f"{number} of 12 questions answered, {number} of them correctly."
             in learn.text
         )
-    assert "11 of 11" in learn.go("ledger").go("learn").text
+    assert "12 of 12" in learn.go("ledger").go("learn").text
     assert learn.errors == ""
 
 

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import io
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from dpcore.accounting.loss import UNIT, loss_fields
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
+from dpcore.synthesis import LinkedRelease
 from tests.pages.tab import Tab
+from tests.truth import reports
+from workbench import session
 from workbench.anonymize import linked_view
 from workbench.anonymize.linked_view import PairResult
 from workbench.language.wording import loss_words, pair_sentences, percent
 from workbench.report import sentences
 from workbench.server.web import holders
+from workbench.store.links.surveys import links_work
 from workbench.store.people.same_people import same_people
 from workbench.store.policy import Policy
 from workbench.ui import releases
@@ -330,8 +339,6 @@ def test_both_views_work_on_every_page(app: Tab) -> None:
             app.go(page)
             assert app.errors == "", (view, page)
             assert "one person with all rows in both tables" in app.text
-    app.go("links")
-    assert "A page shows one of the two tables" in app.text
     names = app.curator.schema.domain.names
     assert names == ("sex", "age", "number of events", "ward", "nights")
 
@@ -1028,9 +1035,9 @@ def test_counts_of_people_are_called_people(app: Tab) -> None:
     assert "people of the truth" in app.text
     assert "rows of the truth" not in app.text
     release = app.session.data_set.release(f"{last_pair(app)} people")
-    assert sentences.counts_linked_people(release)
+    assert sentences.view_of_release(release) == "people"
     events = app.session.data_set.release(f"{last_pair(app)} events")
-    assert not sentences.counts_linked_people(events)
+    assert sentences.view_of_release(events) == "events"
 
 
 def test_two_totals_have_a_reason(app: Tab) -> None:
@@ -1053,3 +1060,197 @@ def test_counts_are_exact_units(app: Tab) -> None:
     app.set("number_input", "epsilon", 3.0).release()
     assert app.errors == ""
     assert 0 <= budget - spent(app) < UNIT / 1000
+
+
+@pytest.fixture
+def answering():
+    """The server that answers links is there."""
+    links_work.set()
+    yield
+    links_work.clear()
+
+
+def test_one_link_shows_both_tables(app: Tab, answering: None) -> None:
+    """Somebody would need two links, each of which states half of the loss."""
+    open_pair(app).go("synthesize").release()
+    release = releases.load_pair(app.session.data_set, last_pair(app))
+    app.press("Show it to somebody").go("links")
+    assert app.errors == ""
+    seen = html.unescape(app.framed)
+    assert "people and" in seen
+    assert "<h2>Events</h2>" in seen
+    assert loss_words(loss_fields(release.total_loss)) in seen
+    app.set("text_input", "Title", "Patients and stays")
+    app.set("multiselect", "Charts", [("sex",), ("ward",)])
+    app.set("toggle", "Also an interactive page", True).press("Make the link")
+    token = app.at.code[0].value.rpartition("/share/")[2]
+    shares = session.shares()
+    page = shares.page_of(shares.open(token, None))
+    shown, pictures = page.linked()
+    assert shown.to_json() == release.to_json()
+    assert pictures == (("sex",), ("ward",))
+    assert "explore" in page.contents
+    app.press("Revoke")
+    assert shares.open(token, None) is None
+
+
+def test_links_offer_both_and_each_half(app: Tab, answering: None) -> None:
+    """A half that was shared before could not be shared again."""
+    open_pair(app).go("synthesize").release().go("links")
+    choice = next(each for each in app.at.selectbox if each.label == "Release")
+    assert len(choice.options) == 3
+    assert choice.options[0].startswith("People and their events")
+    both = {"lead": "people and", "half": "is about the same people"}
+    assert both["lead"] in html.unescape(app.framed)
+    for option in choice.options[1:]:
+        app.set("selectbox", "Release", option)
+        assert both["half"] in html.unescape(app.framed)
+
+
+def test_a_pair_is_judged_as_one(app: Tab) -> None:
+    """Two good halves could have nothing to do with each other."""
+    app.at.default_timeout = 60
+    open_pair(app).go("synthesize").set("number_input", "epsilon", 3.0).release()
+    app.press("Compare with the original").go("evaluate")
+    assert app.errors == ""
+    choice = next(each for each in app.at.selectbox if each.label == "Release")
+    assert choice.value == last_pair(app)
+    assert "it as a pair" in app.text
+    assert "Across both tables:" in app.text
+    assert "Keys: every event belongs to one person" in app.text
+    assert "Number of events:" in app.text
+    assert {each.label for each in app.at.metric} >= {
+        "Relations across kept",
+        "Number of events off by",
+        "Keys that do not fit",
+    }
+    assert "is farthest from the original" in app.text
+    for table in ("Events", "People"):
+        app.set("segmented_control", "Table", table)
+        assert app.errors == ""
+        columns = next(
+            each.value for each in app.at.dataframe if "column" in each.value
+        )
+        assert ("ward" in set(columns["column"])) == (table == "Events")
+    app.set("segmented_control", "Show", "Pairs of columns")
+    assert app.errors == ""
+    # each half can still be judged by itself
+    app.set("selectbox", "Release", choice.options[1])
+    assert "it as a pair" not in app.text
+    assert "is farthest from the original" in app.text
+    assert app.errors == ""
+
+
+@pytest.mark.parametrize("label", ["Script (Python)", "Notebook"])
+def test_the_program_of_a_pair_runs(
+    app: Tab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, label: str
+) -> None:
+    """A program would make another release than the page, or name the files."""
+    offered = reports.downloads(monkeypatch)
+    answer(say_cap(bring(app), 3)).set("selectbox", "Column that tells it", "nights")
+    app.press("Open the data set").go("synthesize").release()
+    pair = releases.load_pair(app.session.data_set, last_pair(app))
+    text = offered[label].decode()
+    if label == "Notebook":
+        cells = json.loads(text)["cells"]
+        code = ["".join(each["source"]) for each in cells if "outputs" in each]
+        assert all(step.startswith("# ") for step in code[1:]), "a step without comment"
+        text = "\n".join(code)
+    assert "patients" not in text
+    assert "stays" not in text
+    people = patients()
+    (tmp_path / "people-table.csv").write_bytes(as_csv(people))
+    (tmp_path / "events-table.csv").write_bytes(as_csv(stays(people)))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(text, names)
+    again = LinkedRelease.from_json((tmp_path / "linked-release.json").read_text())
+    for view, half in pair.halves.items():
+        own = again.halves[view]
+        assert own.guarantee.loss == half.guarantee.loss
+        assert own.recipe == half.recipe
+        # texts such as the reasons of proposals stay on the page
+        assert own.schema.domain == half.schema.domain
+    assert again.order_by == "nights"
+    assert again.total_loss == pair.total_loss
+    drawn_people = pd.read_csv(tmp_path / "synthetic-people.csv")
+    drawn_events = pd.read_csv(tmp_path / "synthetic-events.csv")
+    assert {*drawn_events["patient"]} <= {*drawn_people["patient"]}
+    assert list(drawn_events) == ["patient", "ward", "nights"]
+
+
+def test_files_of_a_half_say_that_it_is_one_of_two(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program would read the loss of a half as all that a person risks."""
+    open_pair(app).go("synthesize").release()
+    both = releases.load_pair(app.session.data_set, last_pair(app)).total_loss
+    offered = reports.downloads(monkeypatch)
+    app.press("Events: figures")
+    told = json.loads(offered["The guarantee (JSON)"])["one_of_two_halves"]
+    assert (told["half"], told["loss_of_both_halves"]) == ("events", loss_fields(both))
+    rows = pq.read_metadata(io.BytesIO(offered["Drawn rows (Parquet)"])).metadata
+    footer = json.loads(rows[b"guarantee"])
+    assert footer["one_of_two_halves"]["half"] == "events"
+    app.press("People and their events")
+    told = json.loads(offered["The guarantee (JSON)"])
+    assert told["loss_of_both_halves"] == loss_fields(both)
+    page = html.unescape(offered["Download as one HTML file"].decode())
+    assert "people and" in page
+    explored = offered["Interactive page of events (HTML, cannot be revoked)"]
+    assert b"explore-content" in explored
+
+
+def test_the_switch_says_which_half_is_shown(app: Tab) -> None:
+    """Figures of events would stand below a switch that says people."""
+    open_pair(app).go("synthesize").release()
+    for half, view in (("Events: figures", "events"), ("People: figures", "people")):
+        app.press(half)
+        switch = next(
+            each for each in app.at.get("button_group") if each.label == "Look at"
+        )
+        assert switch.value == view
+        assert app.curator is getattr(app.session.linked, view)
+        app.press("People and their events")
+    assert app.errors == ""
+
+
+def test_the_codebook_says_in_which_file_a_column_is(app: Tab) -> None:
+    """Nobody would know which of both files needs a column."""
+    open_pair(app).go("codebook")
+    table = next(each.value for each in app.at.dataframe if "column" in each.value)
+    assert dict(zip(table["column"], table["in the table of"], strict=True)) == {
+        "sex": "people",
+        "age": "people",
+        "number of events": "neither: counted by the program",
+    }
+    assert "at most 3 events of a person count" in app.text
+    assert "You need the file of the table" not in app.text
+    app.session.look_at("events")
+    app.go("codebook")
+    table = next(each.value for each in app.at.dataframe if "column" in each.value)
+    tables = dict(zip(table["column"], table["in the table of"], strict=True))
+    assert tables["ward"] == tables["nights"] == "events"
+    assert tables["sex"] == "people"
+
+
+def test_what_noise_hides_is_said_before_paying(app: Tab) -> None:
+    """Somebody would pay for columns of which nothing can be read."""
+    open_pair(app).go("synthesize").set("number_input", "epsilon", 0.1)
+    assert "**Noise hides**" in app.text
+    assert "An average cell is that of about 300 people and" in app.text
+    app.press("Release for")
+    assert "their counts will say little" in app.text
+
+
+def test_empty_cells_have_a_reason(app: Tab) -> None:
+    """Drawn cells would be empty where no file has an empty cell, without a word."""
+    app.at.default_timeout = 60
+    people = patients().assign(age=lambda frame: frame["age"].astype(object))
+    people.loc[:120, "age"] = None
+    answer(say_cap(bring(app, people, stays(patients())), 3))
+    app.press("Open the data set").go("synthesize").release()
+    drawn = [each.value for each in app.at.dataframe[:2]]
+    has_gaps = any(frame.isna().any(axis=None) for frame in drawn)
+    assert has_gaps
+    assert "Some drawn cells are empty" in app.text

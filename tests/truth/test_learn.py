@@ -1,4 +1,4 @@
-"""The Learn page: each figure of its eleven lessons again, from closed forms or from the
+"""The Learn page: each figure of its twelve lessons again, from closed forms or from the
 invented rows.
 
 Nothing here is the page's own code: laws are written down, sums are solved again,
@@ -26,7 +26,9 @@ from tests.suppression.tables import count, groups, plan_of
 from tests.truth.figures import Figure, MarkedTab, agrees, check, figures, rounded
 from tests.truth.released import width
 from workbench import samples
+from workbench.language.wording import number, percent
 from workbench.learn import figures as lessons
+from workbench.learn import lessons as lessons_page
 
 SEED = 5
 DELTA = 1e-6
@@ -58,6 +60,7 @@ PRICE = "7 · The price of more columns > "
 HOLES = "8 · k-anonymity and its holes > "
 TRUST = "9 · Trust nobody > "
 CLASSES = "10 · Class by class > "
+UNIT = "12 · Whose privacy: a person's or a stay's? > "
 HIDING = "11 · Why hiding small counts is not enough > "
 ALONE = (
     "An invented table of people by area and age has {cells} counts, with totals. "
@@ -413,7 +416,7 @@ class Truth:
 
 
 INDEX = tuple(
-    f"What privacy means, in eleven pictures > {heading}"
+    f"What privacy means, in twelve pictures > {heading}"
     for heading in (
         "text",
         "place in the text",
@@ -485,6 +488,62 @@ def hiding_facts(threshold: int) -> dict[str, Any]:
         f"{PROTECTED}|more": int(inner.sum()) - len(small),
         f"{PROTECTED}|threshold": threshold,
     }
+
+
+def unit_facts(stays: int, seen: list[Figure]) -> dict[str, Any]:
+    """What is true of the lesson on the unit: noise for a stay, and for a person."""
+    of_stay, of_person = (
+        next(each.id.rpartition("|")[0] for each in seen if each.id.startswith(words))
+        for words in ("A hospital counts", "Here the noise is as large as **all")
+    )
+    axes, laws = [], []
+    for scale in (1, stays):
+        answers = [*range(100 - 4 * scale, 100 + stays + 4 * scale + 1)]
+        axes.append(answers * 2)
+        laws.append(
+            rounded(
+                laplace(at - count, 1 / scale)
+                for count in (100, 100 + stays)
+                for at in answers
+            )
+        )
+
+    def any_of(options: list[Callable[[Any], bool]]) -> Callable[[Any], bool]:
+        return lambda shown: any(option(shown) for option in options)
+
+    return {
+        f"{UNIT}answer": lambda shown: list(shown) in axes,
+        f"{UNIT}chance": any_of(laws),
+        f"{UNIT}table": lambda shown: (
+            list(shown)
+            in [
+                [name for name in ("without you", "with you") for _ in axis[::2]]
+                for axis in axes
+            ]
+        ),
+        of_stay + "|stays": stays,
+        of_stay + "|ratio": math.exp(stays),
+        of_stay + "|sure": 1 / (1 + math.exp(-stays)),
+        of_person + "|person_ratio": math.e,
+        of_person + "|safe": 1 / (1 + math.exp(-1)),
+        of_person + "|error": 1 / math.sinh(1 / stays),
+        of_person + "|small": 1 / math.sinh(1),
+    }
+
+
+@pytest.mark.parametrize("stays", [1, 2, 20])
+def test_other_numbers_of_stays(stays: int) -> None:
+    """The slider would show the promise of somebody else."""
+    shown = lessons_page.show_unit(stays)
+    by_hand = {
+        "ratio": math.exp(stays),
+        "sure": 1 / (1 + math.exp(-stays)),
+        "person_ratio": math.e,
+        "error": 1 / math.sinh(1 / stays),
+    }
+    for name, value in by_hand.items():
+        words = percent if name == "sure" else number
+        assert shown.fields[name] == words(value)
 
 
 @pytest.mark.parametrize("threshold", [3, 5, 13])
@@ -705,6 +764,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
             )
         },
         **hiding_facts(10),
+        **unit_facts(5, seen),
         f"{PARTS}epsilon": [0.5, 1, 0.4, 0.3],
         several + "|together": 0.5 + max(1, 0.4 + 0.3),
         several + "|sum": 0.5 + 1 + 0.4 + 0.3,

@@ -1,6 +1,7 @@
 """The evaluation of a release as one page to print, marked as internal."""
 
 import math
+from collections.abc import Mapping
 
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
@@ -15,9 +16,50 @@ from workbench.ui.verdict import Verdict
 
 @printing()
 def evaluation_html(
-    curator: Curator, similarity: SimilarityReport, verdict: Verdict
+    name: str,
+    compared: Mapping[str, tuple[Curator, SimilarityReport]],
+    verdict: Verdict,
 ) -> bytes:
-    """Return the page to print, with whole percentages and no values of rows."""
+    """Return the page to print, with whole percentages and no values of rows.
+
+    Args:
+        name: of the data set.
+        compared: each table by its heading, which is empty for a single one.
+        verdict: of all of them.
+    """
+    pictures = [
+        Picture(title=title, table=table, folded=False, section=heading)
+        for heading, (curator, similarity) in compared.items()
+        for title, table in _tables_of(curator, similarity)
+    ]
+    document = Document(
+        title=f"{_('How good is it?')} {make_printable(name)}",
+        badge="internal",
+        about=tuple(
+            map(strip_markdown, (verdict.sentence, *verdict.reasons, *verdict.actions))
+        ),
+        boxes=(
+            (
+                _("What is promised and what is not"),
+                (
+                    _(
+                        "These figures were computed from the original without "
+                        "noise. Nothing protects the people in the original: do not "
+                        "publish this page."
+                    ),
+                    *filter(None, [first_rows_words()]),
+                ),
+            ),
+        ),
+        pictures=tuple(pictures),
+    )
+    return render_page(document).html().encode()
+
+
+def _tables_of(
+    curator: Curator, similarity: SimilarityReport
+) -> list[tuple[str, TextTable]]:
+    """Return the figures of a table by their titles."""
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(
@@ -54,28 +96,7 @@ def evaluation_html(
                 TextTable.from_frame(shares),
             )
         )
-    document = Document(
-        title=f"{_('How good is it?')} {make_printable(curator.name)}",
-        badge="internal",
-        about=(strip_markdown(verdict.sentence), *map(strip_markdown, verdict.actions)),
-        boxes=(
-            (
-                _("What is promised and what is not"),
-                (
-                    _(
-                        "These figures were computed from the original without "
-                        "noise. Nothing protects the people in the original: do not "
-                        "publish this page."
-                    ),
-                    *filter(None, [first_rows_words()]),
-                ),
-            ),
-        ),
-        pictures=tuple(
-            Picture(title=title, table=table, folded=False) for title, table in tables
-        ),
-    )
-    return render_page(document).html().encode()
+    return tables
 
 
 def _whole_percent(share: float) -> str:

@@ -24,6 +24,7 @@ from dpcore.evaluation.declared import (
 )
 from dpcore.release import Release
 from dpcore.schema.values import as_text
+from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.language.columns import join_parts, split_parts
@@ -36,12 +37,15 @@ from workbench.language.messages import (
 )
 from workbench.language.wording import escape_markdown, percent
 from workbench.server.workers import reading
+from workbench.store.ledger.datasets import DataSet
 from workbench.ui import file_view, releases, widgets
 
 ANONYMIZED_KEY = "anonymized"
 FILE_KEY = "file"
 MAX_UNKNOWN_SHARE = 0.05
 """Share of the rows with texts of unknown meaning up to which a file is judged."""
+MAX_PEOPLE_DRAWN = 200_000
+"""People of a pair that are drawn to compare with the original."""
 MAX_LABELS_ASKED = 40
 """Labels of a column that are asked about, the most frequent ones."""
 
@@ -69,6 +73,27 @@ class Candidate:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairCandidate:
+    """A release of two linked tables to judge: both tables of one drawing.
+
+    Attributes:
+        key: id of the release of both.
+        title: title for people.
+        release: source of both tables.
+        people: the drawn people, with their number of events.
+        events: the drawn events, with the columns of their people.
+        broken_links: as `count_broken_links` says.
+    """
+
+    key: str
+    title: str
+    release: LinkedRelease
+    people: Candidate
+    events: Candidate
+    broken_links: int
+
+
 @dataclass(kw_only=True)
 class EvaluateState(session.DataSetState):
     """The state of the Evaluate page.
@@ -76,6 +101,7 @@ class EvaluateState(session.DataSetState):
     Attributes:
         drawn_rows: by the field that chose a release, its request id and number of rows, and
             these rows.
+        drawn_pair: the last pair that was chosen.
         meanings: by the key of a file, what its labels stand for, as a person said.
         read_tables: by the digest of a table from elsewhere and what its labels stand for,
             this table read by the schema.
@@ -84,6 +110,7 @@ class EvaluateState(session.DataSetState):
     drawn_rows: dict[str, tuple[tuple[str, int], PublicTable]] = field(
         default_factory=dict
     )
+    drawn_pair: PairCandidate | None = None
     meanings: dict[str, dict[str, dict[str, list[str | None]]]] = field(
         default_factory=dict
     )
@@ -92,15 +119,16 @@ class EvaluateState(session.DataSetState):
     )
 
 
-def choose_candidate(curator: Curator) -> Candidate | None:
-    """Ask for the table to judge; return None until there is one."""
+def choose_candidate(curator: Curator) -> Candidate | PairCandidate | None:
+    """Ask for the table or the pair to judge; return None until there is one."""
     made = releases.list_releases(curator)
     shown = session.session().runs.shown_request_id
-    view = session.view_of(curator, session.session().linked)
-    shown = f"{shown} {view}" if view and shown else shown
     if session.take_note(session.JudgeAnonymizedTable) is not None:
         shown = ANONYMIZED_KEY
-    titles = _candidate_titles(made)
+    data_set = session.session().data_set
+    linked = session.session().linked
+    pairs = releases.list_pairs(data_set) if data_set and linked else []
+    titles = _release_titles(pairs) | _candidate_titles(made)
     of_parts = sum(bool(line["part"]) for line in made)
     if of_parts:
         st.caption(
@@ -118,9 +146,59 @@ def choose_candidate(curator: Curator) -> Candidate | None:
     key = widgets.ask_by_title(
         st.selectbox, capital("release"), titles, index=index, key=field
     )
+    if data_set is not None and any(line["request_id"] == key for line in pairs):
+        return _draw_pair(data_set, key, titles[key])
     return _ask_for_candidate(
         curator, key, titles[key], field="evaluate-file", asks_rows=True
     )
+
+
+def _draw_pair(data_set: DataSet, key: str, title: str) -> PairCandidate:
+    """Draw both tables of a release once, and keep them while it is chosen."""
+    state = session.own(EvaluateState)
+    if state.drawn_pair is None or state.drawn_pair.key != key:
+        release = releases.load_pair(data_set, key)
+        people = min(max(0, round(release.people.model.total)), MAX_PEOPLE_DRAWN)
+        with st.spinner(_("Drawing rows of this release"), show_time=True):
+            drawn = release.draw_tables(people, seed=0)
+        halves = {
+            view: Candidate(
+                key=f"{key} {view} of both",
+                title=title,
+                rows=frame,
+                table=PublicTable(frame),
+                release=release.halves[view],
+            )
+            for view, frame in (
+                ("people", drawn.people_view),
+                ("events", drawn.events_view),
+            )
+        }
+        state.drawn_pair = PairCandidate(
+            key=key,
+            title=title,
+            release=release,
+            broken_links=count_broken_links(release, drawn.people, drawn.events),
+            **halves,
+        )
+    return state.drawn_pair
+
+
+def count_broken_links(
+    release: LinkedRelease, people: pd.DataFrame, events: pd.DataFrame
+) -> int:
+    """Count rows that do not fit together: keys twice, or events too many or of nobody.
+
+    Args:
+        release: names the keys, and says how many events a person has at most.
+        people: drawn people with their key.
+        events: drawn events with the key of the person.
+    """
+    unit = release.events.schema.unit
+    owners = people[release.people.schema.unit.id_column]
+    keys = events[unit.id_column]
+    too_many = (keys.value_counts() - unit.max_rows).clip(lower=0).sum()
+    return int(owners.duplicated().sum() + (~keys.isin(owners)).sum() + too_many)
 
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
@@ -156,11 +234,7 @@ def _candidate_titles(listed_releases: list[dict[str, str]]) -> dict[str, str]:
     Args:
         listed_releases: releases, as listed by `releases.list_releases`.
     """
-    titles = {
-        line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
-        for line in listed_releases
-        if not line["part"]
-    }
+    titles = _release_titles(listed_releases)
     table = session.own(session.AnonymizeResult).table
     if table is not None:
         titles[ANONYMIZED_KEY] = name_and_text(
@@ -168,6 +242,15 @@ def _candidate_titles(listed_releases: list[dict[str, str]]) -> dict[str, str]:
         )
     titles[FILE_KEY] = _("A file made elsewhere")
     return titles
+
+
+def _release_titles(listed_releases: list[dict[str, str]]) -> dict[str, str]:
+    """Return the titles of releases of the whole table, by request id."""
+    return {
+        line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
+        for line in listed_releases
+        if not line["part"]
+    }
 
 
 def _ask_for_candidate(

@@ -55,10 +55,8 @@ def judge_candidate(
     )
 
 
-def show_overview(
-    candidate: Candidate, similarity: SimilarityReport, verdict: Verdict
-) -> None:
-    """Show the verdict, and at most six figures."""
+def show_verdict(verdict: Verdict) -> None:
+    """Show a verdict in its color, with its reasons and what to do next."""
     box, icon = {
         "good": (st.success, ":material/check_circle:"),
         "mixed": (st.info, ":material/info:"),
@@ -66,9 +64,16 @@ def show_overview(
     }[verdict.level]
     box(
         f"**{verdict.sentence}**"
-        + "".join(f"  \n{action}" for action in verdict.actions),
+        + "".join(f"  \n{line}" for line in (*verdict.reasons, *verdict.actions)),
         icon=icon,
     )
+
+
+def show_overview(
+    candidate: Candidate, similarity: SimilarityReport, verdict: Verdict
+) -> None:
+    """Show the verdict, and at most six figures."""
+    show_verdict(verdict)
     kept = kept_relations(similarity)
     figures = (
         (

@@ -24,6 +24,7 @@ TEXTBOOK_NAMES = {
         "local differential privacy, randomized response, maximum likelihood"
     ),
     "lesson hiding": N_("cell suppression, complementary suppression, differencing"),
+    "lesson unit": N_("user-level and event-level privacy, group privacy"),
     "lesson classes": N_(
         "covariance matrix, hierarchical clustering, feature-level microaggregation"
     ),

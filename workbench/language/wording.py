@@ -70,8 +70,9 @@ COUNTED_WORDS = {
     "people": N_("people"),
     "rows": N_("rows"),
     "households": N_("households"),
+    "events": N_("events"),
 }
-"""Units of the size of a group, and so of what is protected."""
+"""What is counted: units of the size of a group, and events of linked tables."""
 LOSS_UNIT_WORDS = {
     "epsilon": N_("epsilon"),
     "rho": N_("rho"),
@@ -213,6 +214,8 @@ def unit_words(unit: PrivacyUnit, *, is_linked: bool = False) -> str:
     """
     if unit.id_column is None and unit.max_rows == 1:
         return _("each row is one person")
+    if is_linked:
+        return _linked_unit_words(unit)
     rows = ngettext("{number} row", "{number} rows", unit.max_rows)
     if unit.id_column is None:
         return _("a person has at most {rows} (declared, not checked)").format(
@@ -225,13 +228,27 @@ def unit_words(unit: PrivacyUnit, *, is_linked: bool = False) -> str:
         rows = _("{rows} (found privately, for epsilon {epsilon})").format(
             rows=rows, epsilon=epsilon
         )
-    if is_linked:
-        return _(
-            "one person with all rows in both tables; at most {rows} of events count"
-        ).format(rows=rows)
     return _("people by {column}, at most {rows} each").format(
         column=unit.id_column, rows=rows
     )
+
+
+def _linked_unit_words(unit: PrivacyUnit) -> str:
+    """Describe the unit of two linked tables in a few words."""
+    words = ngettext(
+        "one person with all rows in both tables; at most {number} event of a person "
+        "counts",
+        "one person with all rows in both tables; at most {number} events of a person "
+        "count",
+        unit.max_rows,
+    )
+    if unit.from_data:
+        return _("{unit} (a number that was taken from the data)").format(unit=words)
+    if unit.found:
+        return _("{unit} (found privately, for epsilon {epsilon})").format(
+            unit=words, epsilon=loss_number(Fraction(unit.found))
+        )
+    return words
 
 
 def counted_rows_words(unit: PrivacyUnit) -> str:
@@ -333,8 +350,16 @@ def pair_sentences(loss: Loss) -> list[str]:
         if isinstance(loss, PureDP)
         else epsilon_of_rho(float(loss.rho), float(DEFAULT_DELTA))
     )
-    limits = {rate: max_true_positives(loss, rate) for rate in FALSE_ALARMS}
-    return [epsilon_words(epsilon), attacker_words(limits)]
+    return [epsilon_words(epsilon), attacker_words(pair_limits(loss))]
+
+
+def pair_limits(loss: Loss) -> dict[float, float]:
+    """Return the largest true positive rate at each of the `FALSE_ALARMS` rates.
+
+    Args:
+        loss: of both halves of a release of linked tables.
+    """
+    return {rate: max_true_positives(loss, rate) for rate in FALSE_ALARMS}
 
 
 def other_half_words(loss: Loss) -> str:

@@ -61,19 +61,42 @@ PEOPLE_BY_AREA_AND_AGE = (
 
 
 @functools.cache
-def neighboring_laws(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
-    """Return two neighboring distributions of a noisy count and their largest ratio."""
-    laws = {N_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
-    laws[N_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
+def neighboring_laws(
+    count: int, epsilon: float, *, rows: int = 1, protected_rows: int = 1
+) -> tuple[pd.DataFrame, float]:
+    """Return two neighboring distributions of a noisy count and their largest ratio.
+
+    Args:
+        count: rows of all others.
+        epsilon: of the answer.
+        rows: of the person.
+        protected_rows: of a person, for which the noise is large enough.
+    """
+    scale = protected_rows / epsilon
+    laws = {N_("without you"): laplace_law(count, noise_scale=scale)}
+    laws[N_("with you")] = laplace_law(count + rows, noise_scale=scale)
     # about 98 % of the noise is within four scales
-    reach = max(4, math.ceil(4 / epsilon))
+    reach = max(4, math.ceil(4 * scale))
     shown = pd.concat(
         [
-            _chances_between(law, count - reach, count + 1 + reach).assign(table=name)
+            _chances_between(law, count - reach, count + rows + reach).assign(
+                table=name
+            )
             for name, law in laws.items()
         ],
     )
     return shown, math.exp(largest_loss(*laws.values()))
+
+
+def mean_error(protected_rows: int, epsilon: float) -> float:
+    """Return the mean absolute error of a count, in rows.
+
+    Args:
+        protected_rows: as of `neighboring_laws`.
+        epsilon: of the answer.
+    """
+    law = laplace_law(0, noise_scale=protected_rows / epsilon)
+    return float(np.abs(law.outcomes) @ law.chances)
 
 
 def _chances_between(law: Law, low: float, high: float) -> pd.DataFrame:

@@ -195,6 +195,26 @@ def show_hidden_counts(threshold: int) -> LessonResult:
     )
 
 
+def show_unit(stays: int) -> LessonResult:
+    """Compare noise that protects one stay with noise that protects the person."""
+    of_stay, ratio = figures.neighboring_laws(100, 1.0, rows=stays)
+    of_person, person_ratio = figures.neighboring_laws(
+        100, 1.0, rows=stays, protected_rows=stays
+    )
+    return LessonResult(
+        frames=(of_stay, of_person),
+        fields={
+            "stays": stays,
+            "ratio": number(ratio),
+            "sure": percent(max_membership_probability(stays)),
+            "person_ratio": number(person_ratio),
+            "safe": percent(max_membership_probability(1)),
+            "small": number(figures.mean_error(1, 1.0)),
+            "error": number(figures.mean_error(stays, 1.0)),
+        },
+    )
+
+
 LESSON_FUNCTIONS: dict[str, Callable[..., LessonResult]] = {
     "noise": show_noise_laws,
     "floats": show_float_leak,
@@ -207,6 +227,7 @@ LESSON_FUNCTIONS: dict[str, Callable[..., LessonResult]] = {
     "local": show_local_privacy,
     "classes": show_class_laws,
     "hiding": show_hidden_counts,
+    "unit": show_unit,
 }
 
 
@@ -254,5 +275,5 @@ def print_course() -> bytes:
             right_answer(key),
         ]
         boxes.append((_(lesson["title"]), tuple(said)))
-    title = _("What privacy means, in eleven pictures")
+    title = _("What privacy means, in twelve pictures")
     return render_page(Document(title=title, boxes=tuple(boxes))).html().encode()

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from dpcore.schema.linked import LinkedSchema
 from workbench import session
 from workbench.language.columns import form_of, values_words
 from workbench.language.messages import N_, _, join_with_commas, ngettext, translate
@@ -27,11 +28,17 @@ ORIGIN_WORDS = {
 
 
 def codebook_table(declaration: Declaration) -> pd.DataFrame:
-    """Return a table with one row for each column that may be released."""
+    """Return a table with one row for each column that may be released.
+
+    Of two linked tables, it says in which of them a column is.
+    """
+    linked = declaration.linked
+    table_of = {} if linked is None else _tables_of_columns(linked.schema)
     return pd.DataFrame(
         [
             {
                 _("column"): column.name,
+                **({_("in the table of"): table_of[column.name]} if linked else {}),
                 _("kind"): _(form_of(column).title),
                 _("values"): values_words(column),
                 _("cells"): column.size,
@@ -51,6 +58,14 @@ def codebook_table(declaration: Declaration) -> pd.DataFrame:
     )
 
 
+def _tables_of_columns(linked: LinkedSchema) -> dict[str, str]:
+    """Return in which of two linked tables each column of their views is."""
+    views = (*linked.people_view.columns, *linked.events_view.columns)
+    tables = {column.name: _("neither: counted by the program") for column in views}
+    tables |= {column.name: _("people") for column in linked.people.columns}
+    return tables | {column.name: _("events") for column in linked.events.columns}
+
+
 def show(data_set: DataSet) -> None:
     """Show the declaration, its download, and a button to declare the data anew."""
     declaration = data_set.declaration
@@ -68,7 +83,9 @@ def show(data_set: DataSet) -> None:
             "**{number} column may be released. Protected: {unit}.**",
             "**{number} columns may be released. Protected: {unit}.**",
             len(schema.columns),
-            unit=escape_markdown(unit_words(schema.unit)),
+            unit=escape_markdown(
+                unit_words(data_set.unit, is_linked=data_set.is_linked)
+            ),
         )
     )
     st.dataframe(

@@ -9,12 +9,14 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError, LimitError
 from dpcore.release import Release
+from dpcore.schema import Clique
 from dpcore.suppression import PublishedTable
+from dpcore.synthesis.release.linked import LinkedRelease
 from workbench import session
 from workbench.language.messages import _, capital, translate_table
 from workbench.language.wording import error_words, make_printable
-from workbench.report import compare, of_exact_table, of_release
-from workbench.report.downloads import CONTENTS, PREVIEW, ROWS
+from workbench.report import compare, of_exact_table, of_linked_release, of_release
+from workbench.report.downloads import CONTENTS, LINKED_CONTENTS, PREVIEW, ROWS
 from workbench.report.explore import EXPLORE_CONTENT, is_explorable
 from workbench.session import OfferTable
 from workbench.store.ledger.datasets import DataSet, list_readable
@@ -36,7 +38,7 @@ MAX_COMPARED_DATA_SETS = (
     50  # data sets, the last used ones, whose releases can be compared
 )
 CHOSEN_RELEASE = session.Widget[str]("links-release")
-Shown = Release | OfferTable | PublishedTable
+Shown = Release | LinkedRelease | OfferTable | PublishedTable
 """What a page behind a link can show."""
 
 
@@ -56,14 +58,7 @@ def choose_content(data_set: DataSet) -> Shown | None:
 
     None without any of them.
     """
-    if data_set.is_linked:
-        st.caption(
-            _(
-                "A page shows one of the two tables, people or events. Make a link "
-                "for each of them."
-            )
-        )
-    earlier = releases.list_releases(data_set)
+    earlier = [*releases.list_pairs(data_set), *releases.list_releases(data_set)]
     offered = session.read_note(session.OfferTable)
     tables = data_set.exact_tables()
     titles = {
@@ -105,11 +100,12 @@ def choose_content(data_set: DataSet) -> Shown | None:
     }
     if wanted is not None and wanted.request_id in named:
         CHOSEN_RELEASE.put(wanted.request_id)
-    return data_set.release(
-        widgets.ask_by_title(
-            st.selectbox, capital("release"), named, key=CHOSEN_RELEASE.key
-        )
+    chosen: str = widgets.ask_by_title(
+        st.selectbox, capital("release"), named, key=CHOSEN_RELEASE.key
     )
+    if releases.is_pair(data_set, chosen):
+        return releases.load_pair(data_set, chosen)
+    return data_set.release(chosen)
 
 
 def _choose_exact_table(tables: list[PublishedTable], key: str) -> PublishedTable:
@@ -128,9 +124,14 @@ def ask_for_draft(data_set: DataSet, chosen: Shown) -> tuple[LinkDraft | None, b
     Returns: what was chosen, None if something is wrong; and whether it has a title.
     Until there is one, what was released stands in its place in the preview.
     """
+    words = LINKED_CONTENTS if isinstance(chosen, LinkedRelease) else CONTENTS
     if isinstance(chosen, Release):
         key = chosen.request_id
         usual = releases.describe_request(chosen.recipe)
+        contents = list(CONTENTS)
+    elif isinstance(chosen, LinkedRelease):
+        key = _request_id(chosen)
+        usual = _(releases.LINKED_TITLE)
         contents = list(CONTENTS)
     elif isinstance(chosen, PublishedTable):
         key = "exact"
@@ -158,14 +159,14 @@ def ask_for_draft(data_set: DataSet, chosen: Shown) -> tuple[LinkDraft | None, b
             _("It also offers"),
             contents,
             [content for content in contents if content != PREVIEW],
-            format_func=translate_table(CONTENTS).__getitem__,
+            format_func=translate_table(words).__getitem__,
             key=f"links-contents-{len(contents)}",
             wrap=True,
         )
         if contents
         else []
     )
-    if isinstance(chosen, Release) and is_explorable(chosen):
+    if _is_explorable(chosen):
         help_text = _(
             "The page has its own address, which stops working when the link does. "
             "Readers can filter up to 20,000 drawn rows in their browser, using "
@@ -176,11 +177,12 @@ def ask_for_draft(data_set: DataSet, chosen: Shown) -> tuple[LinkDraft | None, b
         ):
             given.append(EXPLORE_CONTENT)
     try:
-        shown = (
-            _ask_charts(chosen)
-            if isinstance(chosen, Release) and chosen.marginals
-            else {}
-        )
+        shown: dict[str, Any] = {}
+        if isinstance(chosen, LinkedRelease):
+            there = of_linked_release.chart_columns(chosen)
+            shown = {"pictures": _ask_pictures(there, key)}
+        elif isinstance(chosen, Release) and chosen.marginals:
+            shown = _ask_charts(chosen)
         readers = _ask_readers() if sign_in_needed() else ()
         offered = frozenset(given)
         both = (
@@ -203,17 +205,29 @@ def ask_for_draft(data_set: DataSet, chosen: Shown) -> tuple[LinkDraft | None, b
     return draft, bool(title.strip())
 
 
-def _ask_charts(release: Release) -> dict[str, Any]:
-    """Ask for the charts, their order, and a release to compare with."""
-    there = of_release.chart_columns(release)
+def _is_explorable(chosen: Shown) -> bool:
+    """Return whether there can be an interactive page."""
+    if isinstance(chosen, LinkedRelease):
+        return is_explorable(chosen.people) or is_explorable(chosen.events)
+    return isinstance(chosen, Release) and is_explorable(chosen)
+
+
+def _ask_pictures(there: list[Clique], key: str) -> tuple[Clique, ...] | None:
+    """Ask for the charts and their order; return None for all of them."""
     pictures = st.multiselect(
         _("Charts, the most important first"),
         there,
         there,
         format_func=lambda names: make_printable(" × ".join(names)),
-        key=f"links-pictures-{release.request_id}",
+        key=f"links-pictures-{key}",
         wrap=True,
     )
+    return None if pictures == there else tuple(pictures)
+
+
+def _ask_charts(release: Release) -> dict[str, Any]:
+    """Ask for the charts, their order, and a release to compare with."""
+    pictures = _ask_pictures(of_release.chart_columns(release), release.request_id)
     ledger = session.ledger()
     others = {
         line["request_id"]: (
@@ -243,7 +257,7 @@ def _ask_charts(release: Release) -> dict[str, Any]:
         # raises an error before the link is made if the two releases cannot be compared
         compare.comparable_columns(release, earlier)
     return {
-        "pictures": None if pictures == there else tuple(pictures),
+        "pictures": pictures,
         "earlier": earlier,
     }
 
@@ -303,9 +317,9 @@ def show_make_button(
     """
     understood = True
     fits = True
-    if isinstance(chosen, Release):
+    if isinstance(chosen, Release | LinkedRelease):
         letters = session.compute_once(
-            ("letters", chosen.request_id), lambda: len(chosen.to_json())
+            ("letters", _request_id(chosen)), lambda: len(chosen.to_json())
         )
         try:
             check_text_length(letters)
@@ -352,6 +366,14 @@ def show_make_button(
         )
 
 
+def _request_id(release: Release | LinkedRelease) -> str:
+    """Return the id of a release; of linked tables that of both halves."""
+    if isinstance(release, Release):
+        return release.request_id
+    stem, _half = releases.split_view(release.people.request_id)
+    return stem
+
+
 def _not_promised(chosen: OfferTable | PublishedTable) -> Sequence[str]:
     """Return what a table without epsilon does not promise, as Markdown."""
     if isinstance(chosen, PublishedTable):
@@ -367,6 +389,8 @@ def _make_link(dataset: str, chosen: Shown, draft: LinkDraft) -> None:
             return shares.make_syntactic(
                 chosen.anonymized_table, chosen.not_promised, draft, dataset=dataset
             )
+        if isinstance(chosen, LinkedRelease):
+            return shares.make_linked(chosen, draft, dataset=dataset)
         return shares.make(chosen, draft, dataset=dataset)
 
     _change_links(dataset, draft.title, made)

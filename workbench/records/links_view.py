@@ -5,13 +5,20 @@ from typing import Any
 import streamlit as st
 
 from dpcore.suppression import PublishedTable
+from dpcore.synthesis.release.linked import LinkedRelease
 from workbench import session
 from workbench.language.catalogues import languages
 from workbench.language.messages import N_, _, day, join_with_commas, minute, ngettext
 from workbench.language.wording import escape_markdown
 from workbench.records import link_form
 from workbench.records.link_form import Shown
-from workbench.report import asking, of_exact_table, of_release, of_table
+from workbench.report import (
+    asking,
+    of_exact_table,
+    of_linked_release,
+    of_release,
+    of_table,
+)
 from workbench.report.document import render_page
 from workbench.session import OfferTable
 from workbench.store.ledger.datasets import DataSet
@@ -40,6 +47,12 @@ def preview(chosen: Shown, draft: LinkDraft | None) -> None:
         document = of_table.document(
             table, guarantee, chosen.not_promised, contents=draft.contents, **seen
         )
+    elif isinstance(chosen, LinkedRelease):
+        document = of_linked_release.document(
+            chosen, contents=draft.contents, pictures=draft.pictures, **seen
+        )
+        if document.takes_questions:
+            questions = of_linked_release.question_form(chosen, "")
     else:
         seen |= {
             "pictures": draft.pictures,

@@ -18,8 +18,14 @@ from workbench.language.labels import (
     range_words,
     translate_labels,
 )
-from workbench.language.messages import _, join, join_with_commas, parse_number
-from workbench.language.wording import error_words, row_count_sentences
+from workbench.language.messages import (
+    _,
+    capital,
+    join,
+    join_with_commas,
+    parse_number,
+)
+from workbench.language.wording import COUNTED_WORDS, error_words, row_count_sentences
 from workbench.language.wording import make_printable as shown
 from workbench.report.document import fill_template
 from workbench.report.sentences import counted_noun
@@ -39,6 +45,8 @@ IS_INPUT = "is"
 SHORT_FORM_INPUT = "q"
 COLUMN_INPUT = "column"
 """Number of the column whose values are offered next."""
+TABLE_INPUT = "table"
+"""Which of two linked tables is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,12 +140,36 @@ class ColumnInputs:
         return [self.column.labels[number] for number in numbers]
 
 
-def question_form(release: Release, query: str) -> str:
+def linked_question_form(releases: Mapping[str, Release], query: str) -> str:
+    """Return the form that asks one of two linked tables, which the reader chooses.
+
+    Args:
+        releases: of "people" and "events", the first one first.
+        query: as of `question_form`; it may name the chosen table.
+    """
+    chosen = next(iter(releases))
+    parts = []
+    for part in query.split("&"):
+        name, _sign, value = part.partition("=")
+        if name == TABLE_INPUT and value in releases:
+            chosen = value
+        elif part:
+            parts.append(part)
+    return question_form(
+        releases[chosen], "&".join(parts), tables=tuple(releases), table=chosen
+    )
+
+
+def question_form(
+    release: Release, query: str, *, tables: Sequence[str] = (), table: str = ""
+) -> str:
     """Return the form as HTML, with the answer if the address holds a question.
 
     Args:
         release: the one that is queried.
         query: the end of the address, as a browser sends a form.
+        tables: linked tables that the reader chooses from; none for a single table.
+        table: the one of them that `release` is of.
     """
     inputs = _column_inputs(release, {})
     where = {}
@@ -173,6 +205,8 @@ def question_form(release: Release, query: str) -> str:
         asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
         problem=problem,
         counted=counted_noun(release),
+        tables={name: capital(COUNTED_WORDS[name]) for name in tables},
+        table=table,
     )
 
 

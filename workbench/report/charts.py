@@ -97,6 +97,17 @@ HEADINGS = {
     "off": N_("error (95 %)"),
 }
 """Headings for the fields of frames of aggregates."""
+NOISY_COUNTS = {
+    "rows": N_("rows (noisy)"),
+    "people": N_("people (noisy)"),
+    "events": N_("events (noisy)"),
+}
+NOISY_COUNTS_PER_UNIT = {
+    "rows": N_("rows (noisy) per unit"),
+    "people": N_("people (noisy) per unit"),
+    "events": N_("events (noisy) per unit"),
+}
+"""Titles of axes by what is counted: events and people of linked tables, or rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -370,7 +381,7 @@ def column_bars(
     counts: CliqueCounts,
     *,
     max_cells: int = 200,
-    is_of_people: bool = False,
+    counted: str = "rows",
 ) -> Chart:
     """Draw the noisy counts of one column; neighboring cells are merged if many.
 
@@ -378,7 +389,7 @@ def column_bars(
     each, as high as its rows in a unit of the column.
 
     Args:
-        is_of_people: whether people are counted, rather than rows.
+        counted: what a count is of, a key of `NOISY_COUNTS`.
     """
     cells, folded = fold_cells(labels, counts, max_cells=max_cells)
     extents = uneven_extents(column, max_cells)
@@ -389,7 +400,7 @@ def column_bars(
             folded.low,
             folded.high,
             column=column.name,
-            is_of_people=is_of_people,
+            counted=counted,
             is_horizontal=not column.is_interval
             and MAX_NAMES_BELOW_BARS < len(cells) <= MAX_NAMES_BESIDE_BARS,
         )
@@ -412,10 +423,7 @@ def column_bars(
     drawn = inside[~tall]
     altair, _chart = base_chart(drawn)
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
-    counted = (
-        _("people (noisy) per unit") if is_of_people else _("rows (noisy) per unit")
-    )
-    y = altair.Y("density:Q", title=counted)
+    y = altair.Y("density:Q", title=_(NOISY_COUNTS_PER_UNIT[counted]))
     bars = (
         altair.Chart(drawn[~extents.is_needle[~tall]])
         .mark_rect(color=PRIVATE, opacity=0.75)
@@ -486,12 +494,12 @@ def count_bars(
     *,
     column: str,
     is_horizontal: bool = False,
-    is_of_people: bool = False,
+    counted: str = "rows",
 ) -> Chart:
     """Draw bars of noisy counts, each with its interval from `low` to `high`.
 
     Args:
-        is_of_people: whether people are counted, rather than rows.
+        counted: what a count is of, a key of `NOISY_COUNTS`.
         is_horizontal: whether the bars lie below each other, each with its whole label.
     """
     frame = pd.DataFrame(
@@ -499,18 +507,18 @@ def count_bars(
     )
     altair, chart = base_chart(frame)
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
-    counted = _("people (noisy)") if is_of_people else _("rows (noisy)")
+    title = _(NOISY_COUNTS[counted])
     rows: dict[str, Any]
     interval: dict[str, Any]
     if is_horizontal:
         every = altair.Axis(labelOverlap=False, labelLimit=160)
         cells = {"y": altair.Y("cell:N", sort=None, title=column, axis=every)}
-        rows = {"x": altair.X("rows:Q", title=counted)}
-        interval = {"x": altair.X("low:Q", title=counted), "x2": altair.X2("high:Q")}
+        rows = {"x": altair.X("rows:Q", title=title)}
+        interval = {"x": altair.X("low:Q", title=title), "x2": altair.X2("high:Q")}
     else:
         cells = {"x": cells_axis(labels, title=column)}
-        rows = {"y": altair.Y("rows:Q", title=counted)}
-        interval = {"y": altair.Y("low:Q", title=counted), "y2": altair.Y2("high:Q")}
+        rows = {"y": altair.Y("rows:Q", title=title)}
+        interval = {"y": altair.Y("low:Q", title=title), "y2": altair.Y2("high:Q")}
     bars = chart.mark_bar(color=PRIVATE, opacity=0.75).encode(
         **cells, **rows, tooltip=hint
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import itertools
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,12 +32,19 @@ STYLE_DIGEST, SCRIPT_DIGEST = (
 _QUESTIONS_MARK = "\x00"
 FILE_LABELS = {
     "explore": N_("Explore"),
+    "explore-people": N_("Explore people"),
+    "explore-events": N_("Explore events"),
+    "people": N_("drawn people"),
+    "events": N_("drawn events"),
+    "people-counts": N_("counts of people with their intervals"),
+    "events-counts": N_("counts of events with their intervals"),
     "counts": N_("counts with their intervals"),
     "datapackage": N_("description of the count files, for programs"),
     "rows": N_("drawn rows"),
     "table": N_("the table"),
     "guarantee": N_("the guarantee"),
     "release": N_("the release with its model, to open in this program"),
+    "linked-release": N_("both releases with their models, for programs"),
 }
 OFFERED_FILES = (
     "explore.html",
@@ -52,6 +60,21 @@ OFFERED_FILES = (
     "release.json",
 )
 """The files that a page may offer."""
+OFFERED_LINKED_FILES = (
+    "explore-people.html",
+    "explore-events.html",
+    "people.csv",
+    "events.csv",
+    "people.parquet",
+    "events.parquet",
+    "people-counts.csv",
+    "events-counts.csv",
+    "people-counts.parquet",
+    "events-counts.parquet",
+    "guarantee.json",
+    "linked-release.json",
+)
+"""The files that a page of two linked tables may offer."""
 Badge = Literal["private", "syntactic", "internal"]
 BADGES = {
     "private": N_("differentially private"),
@@ -91,6 +114,7 @@ class Picture:
 
     Attributes:
         sentence: what the drawing shows beyond doubt, if anything.
+        section: heading of the pictures that it belongs to; the usual one if empty.
     """
 
     title: str
@@ -98,6 +122,7 @@ class Picture:
     drawing: Drawing | None = None
     table: TextTable | None = None
     folded: bool = True
+    section: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +167,15 @@ class Document:
     preview: str = ""
     notice: str = ""
 
+    @property
+    def sections(self) -> list[tuple[str, list[Picture]]]:
+        """The pictures below their headings, in their order."""
+        groups = itertools.groupby(self.pictures, lambda picture: picture.section)
+        return [
+            (heading or _("What came out"), list(pictures))
+            for heading, pictures in groups
+        ]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
@@ -175,11 +209,12 @@ def file_label(name: str) -> str:
     return f"{label} ({formats[ending]})" if ending in formats else label
 
 
-def render_page(document: Document, explore: str = "") -> Page:
+def render_page(document: Document, explore: str = "", explored: str = "") -> Page:
     """Render a document as a page of HTML.
 
     Args:
         explore: HTML from `explore.section`, with its script.
+        explored: name of the file that the page with `explore` is.
     """
     text = fill_template(
         "page.html",
@@ -191,6 +226,7 @@ def render_page(document: Document, explore: str = "") -> Page:
         script_digest=SCRIPT_DIGEST,
         script=SCRIPT,
         explore=explore,
+        explored=explored,
         questions=_QUESTIONS_MARK,
     )
     before, _mark, after = text.partition(_QUESTIONS_MARK)

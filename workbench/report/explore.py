@@ -22,6 +22,8 @@ from workbench.report.sentences import counted_noun
 EXPLORE_CONTENT = "explore"
 EXPLORE_FILE = "explore.html"
 """What a link gives, and the name of its page among the files of the link."""
+EXPLORE_FILES = {"people": "explore-people.html", "events": "explore-events.html"}
+"""The same for the two views of linked tables."""
 MAX_DRAWN_ROWS = 20_000
 MAX_COLUMNS = 24
 MAX_BARS = 60

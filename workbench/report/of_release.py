@@ -114,7 +114,7 @@ def document(
     title = shown(title, max_length=120) or shown(
         translate(describe_recipe(release.recipe)), max_length=200
     )
-    drawn = _pictures(
+    drawn = pictures_of(
         release, chart_columns(release) if pictures is None else pictures, level
     )
     lead = _count_sentence(release, level)
@@ -142,7 +142,7 @@ def document(
             *([other_half_words(pair_loss)] if pair_loss is not None else ()),
             *(_earlier_promise(earlier) if earlier else ()),
         ),
-        explanations=_needed_explanations(release),
+        explanations=needed_explanations(release),
         downloads=link_files(downloads.file_names(release, contents)),
         takes_questions=downloads.QUESTIONS in contents
         and bool(queryable_columns(release)),
@@ -160,27 +160,33 @@ def stand_alone_page(release: Release, pair_loss: Loss | None = None) -> bytes:
     complete = dataclasses.replace(
         document(release, pair_loss=pair_loss),
         takes_questions=False,
-        downloads=downloads.embedded_data(release),
+        downloads=downloads.embedded_data(
+            downloads.file_names(release, {downloads.COUNTS, downloads.MODEL}),
+            lambda name: downloads.file_content(release, name, pair_loss),
+        ),
     )
     return render_page(complete).html().encode()
 
 
-def file_content(release: Release, page_document: Document, name: str) -> bytes:
+def file_content(
+    release: Release,
+    page_document: Document,
+    name: str,
+    pair_loss: Loss | None = None,
+) -> bytes:
     """Return the bytes of a file of a release, or of its interactive page.
 
     Args:
         page_document: the document on it.
+        pair_loss: as of `document`.
     """
     if name != explore.EXPLORE_FILE:
-        return downloads.file_content(release, name)
+        return downloads.file_content(release, name, pair_loss)
     questions = (
         asking.question_form(release, "") if page_document.takes_questions else ""
     )
-    return (
-        render_page(page_document, explore.interactive_section(release))
-        .html(questions)
-        .encode()
-    )
+    section = explore.interactive_section(release)
+    return render_page(page_document, section, name).html(questions).encode()
 
 
 def interactive_file(release: Release, pair_loss: Loss | None = None) -> bytes:
@@ -189,17 +195,21 @@ def interactive_file(release: Release, pair_loss: Loss | None = None) -> bytes:
     Args:
         pair_loss: as of `document`.
     """
-    notice = _(
-        "This is a file and cannot be revoked. Whoever has it may keep it and "
-        "pass it on."
-    )
-    complete = dataclasses.replace(
-        document(release, pair_loss=pair_loss),
+    complete = without_server(document(release, pair_loss=pair_loss))
+    return file_content(release, complete, explore.EXPLORE_FILE)
+
+
+def without_server(page_document: Document) -> Document:
+    """Return the document of an interactive page for a file, which warns of itself."""
+    return dataclasses.replace(
+        page_document,
         takes_questions=False,
         downloads=(),
-        notice=notice,
+        notice=_(
+            "This is a file and cannot be revoked. Whoever has it may keep it and "
+            "pass it on."
+        ),
     )
-    return file_content(release, complete, explore.EXPLORE_FILE)
 
 
 def _about_sentences(release: Release) -> tuple[str, ...]:
@@ -255,9 +265,10 @@ def _count_sentence(release: Release, level: float) -> str:
     )
 
 
-def _pictures(
+def pictures_of(
     release: Release, cliques: Sequence[Clique], level: float
 ) -> list[Picture]:
+    """Draw the charts of these columns; each sentence above one holds at `level`."""
     model = release.model
     if isinstance(model, Figures):
         return [_figures_picture(model)]
@@ -537,7 +548,7 @@ def _earlier_promise(earlier: Release) -> list[str]:
     ]
 
 
-def _needed_explanations(release: Release) -> frozenset[str]:
+def needed_explanations(release: Release) -> frozenset[str]:
     """Return the names of the explanations in `page.html` that the page needs."""
     needed = {
         "counts": not isinstance(release.model, Figures | FoundCategories),

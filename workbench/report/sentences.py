@@ -8,6 +8,7 @@ which charts are shown. Ranks and shares follow from these intervals without mor
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -78,18 +79,24 @@ def joint_level(release: Release, tables: int = 0) -> float:
     return 1 - ERROR_CHANCE / (1 + len(measured_columns(release)) + tables)
 
 
-def counts_linked_people(release: Release) -> bool:
-    """Return whether a release counts people by their number of events, among others.
-
-    It is of linked tables, and each person has one row.
-    """
-    names = release.schema.domain.names
-    return NUMBER_OF_EVENTS in names and release.schema.unit.max_rows == 1
+def view_of_release(release: Release) -> Literal["people", "events", ""]:
+    """Return which view of linked tables a release counts; "" for one table."""
+    if NUMBER_OF_EVENTS not in release.schema.domain.names:
+        return ""
+    # one event a person: only the id tells the views apart
+    is_of_events = release.schema.unit.max_rows > 1 or release.request_id.endswith(
+        " events"
+    )
+    return "events" if is_of_events else "people"
 
 
 def counted_noun(release: Release) -> str:
-    """Return the noun of what was counted: people if each has one row, else rows."""
-    return _(COUNTED_WORDS["people" if release.schema.unit.max_rows == 1 else "rows"])
+    """Return the noun of what was counted.
+
+    Events of linked tables, else people if each has one row, else rows.
+    """
+    of_one_table = "people" if release.schema.unit.max_rows == 1 else "rows"
+    return _(COUNTED_WORDS[view_of_release(release) or of_one_table])
 
 
 def strongest_claim(release: Release, name: str, level: float) -> Claim | None:

@@ -22,7 +22,14 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from workbench.language.messages import N_, _, language_code
-from workbench.report import asking, downloads, of_exact_table, of_release, of_table
+from workbench.report import (
+    asking,
+    downloads,
+    of_exact_table,
+    of_linked_release,
+    of_release,
+    of_table,
+)
 from workbench.report.document import (
     SCRIPT_DIGEST,
     STYLE_DIGEST,
@@ -30,7 +37,7 @@ from workbench.report.document import (
     Page,
     render_page,
 )
-from workbench.report.explore import EXPLORE_FILE
+from workbench.report.explore import EXPLORE_FILE, EXPLORE_FILES
 from workbench.report.files import file_name, release_file
 from workbench.server.web import who
 from workbench.server.web.headers import POLICY
@@ -145,7 +152,7 @@ class Links:
         data = self._files.get((share, name, language_code()), make, len)
         if len(data) > MAX_FILE_BYTES:
             return HTMLResponse(notice_page("large"), 413)
-        if name == EXPLORE_FILE:
+        if name in (EXPLORE_FILE, *EXPLORE_FILES.values()):
             return HTMLResponse(
                 data, headers={POLICY: stranger_headers(POLICY_WITH_SCRIPT)[POLICY]}
             )
@@ -182,7 +189,16 @@ def make_ready_page(shown: SharedPage) -> ReadyPage:
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
     exact = shown.exact_table()
-    if exact is not None:
+    linked = shown.linked()
+    question_form: Callable[[str], str] = _ask_nothing
+    if linked is not None:
+        both, pictures = linked
+        document = of_linked_release.document(both, pictures=pictures, **seen)
+        content = functools.partial(of_linked_release.file_content, both, document)
+        day = both.people.created[:10]
+        saved_as = functools.partial(file_name, shown.title, day=day)
+        question_form = functools.partial(of_linked_release.question_form, both)
+    elif exact is not None:
         document = of_exact_table.document(exact, title=shown.title, note=shown.note)
         content = functools.partial(of_exact_table.content, exact)
         saved_as = functools.partial(file_name, shown.title)
@@ -192,25 +208,28 @@ def make_ready_page(shown: SharedPage) -> ReadyPage:
         saved_as = functools.partial(file_name, shown.title)
     else:
         release, earlier, pictures = shown.releases()
+        pair_loss = shown.pair_loss()
         document = of_release.document(
-            release,
-            earlier=earlier,
-            pictures=pictures,
-            pair_loss=shown.pair_loss(),
-            **seen,
+            release, earlier=earlier, pictures=pictures, pair_loss=pair_loss, **seen
         )
-        content = functools.partial(of_release.file_content, release, document)
+        content = functools.partial(
+            of_release.file_content, release, document, pair_loss=pair_loss
+        )
+        question_form = functools.partial(asking.question_form, release)
         saved_as = functools.partial(release_file, shown.title, release)
     return ReadyPage(
         document=document,
         page=render_page(document),
-        question_form=functools.partial(asking.question_form, release)
-        if document.takes_questions
-        else lambda _: "",
+        question_form=question_form if document.takes_questions else _ask_nothing,
         file_content=content,
         download_name=lambda name: saved_as(*name.rsplit(".", 1)),
         size=2 * len(shown.text),
     )
+
+
+def _ask_nothing(_query: str) -> str:
+    """Return the form of a page that takes no questions."""
+    return ""
 
 
 def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:

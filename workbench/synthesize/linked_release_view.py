@@ -1,8 +1,7 @@
 """A stored release of two linked tables: people and events, drawn together."""
 
-import dataclasses
-import json
-from fractions import Fraction
+import functools
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -13,17 +12,21 @@ from dpcore.synthesis.release.linked import LinkedRelease
 from workbench import session
 from workbench.language.budget import amount_words
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, ngettext
-from workbench.language.wording import (
-    guarantee_words,
-    loss_number,
-    loss_words,
-    pair_sentences,
-)
+from workbench.language.messages import _, capital
+from workbench.language.wording import loss_words
+from workbench.report import of_linked_release
+from workbench.report.downloads import linked_guarantee_json
+from workbench.report.explore import is_explorable
 from workbench.report.files import file_name
 from workbench.server.workers import drawing
 from workbench.store.ledger.datasets import DataSet, public_name
 from workbench.synthesize import tables_view
+from workbench.synthesize.script import (
+    linked_job_of,
+    rows_to_draw,
+    write_linked_notebook,
+    write_linked_script,
+)
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import file_view, progress_view, releases, widgets
 
@@ -60,15 +63,7 @@ def show(data_set: DataSet, request_id: str) -> None:
             people=people, events=events, cost=_cost_words(data_set, request_id)
         )
     )
-    st.caption(
-        ngettext(
-            "At most {number} event of a person counts. Further ones are neither in "
-            "these numbers nor in the drawn events.",
-            "At most {number} events of a person count. Further ones are neither in "
-            "these numbers nor in the drawn events.",
-            release.events.schema.unit.max_rows,
-        )
-    )
+    st.caption(of_linked_release.most_events_sentence(release))
     with st.container(horizontal=True):
         st.button(
             _("Release something else"),
@@ -76,6 +71,10 @@ def show(data_set: DataSet, request_id: str) -> None:
             args=(None,),
             icon=":material/arrow_back:",
         )
+        mine = session.ledger().is_mine(data_set.id)
+        if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
+            session.leave_note(session.ShowRelease(request_id=request_id))
+            st.switch_page(session.page_script("links"))
         is_open = session.session().linked is not None
         if is_open and st.button(
             _("Compare with the original"), icon=":material/balance:"
@@ -86,8 +85,8 @@ def show(data_set: DataSet, request_id: str) -> None:
                 _("{table}: figures and links").format(table=_(title)),
                 key=f"view-{view}",
                 icon=":material/bar_chart:",
-                on_click=runs.show,
-                args=(f"{request_id} {view}",),
+                on_click=_show_half,
+                args=(request_id, view),
             )
         files = st.popover(
             _("Download"), icon=":material/download:", key="release-files"
@@ -97,10 +96,17 @@ def show(data_set: DataSet, request_id: str) -> None:
     counts = release.people.answer((NUMBER_OF_EVENTS,))
     tables_view.show_answer(release.people, counts, key="number-of-events")
     with st.expander(_("What is promised and what is not"), expanded=True):
-        for sentence in _promises(release):
+        for sentence in of_linked_release.promise_sentences(release):
             st.markdown(f"- {sentence}")
     with files:
         _offer_files(data_set, release, request_id, number)
+
+
+def _show_half(request_id: str, view: str) -> None:
+    """Show the release of one table, and work on this table if it is open."""
+    if session.session().linked is not None:
+        session.session().look_at(view)
+    session.session().runs.show(f"{request_id} {view}")
 
 
 def _cost_words(data_set: DataSet, request_id: str) -> str:
@@ -112,35 +118,6 @@ def _cost_words(data_set: DataSet, request_id: str) -> str:
         and releases.split_view(line.request_id)[0] == request_id
     )
     return amount_words(units, data_set.account)
-
-
-def _promises(release: LinkedRelease) -> list[str]:
-    """Write what both releases promise together, and what they do not."""
-    rows = release.events.schema.unit
-    unit = ngettext(
-        "one person with all rows in both tables is added or removed; at most "
-        "{number} event of a person counts",
-        "one person with all rows in both tables is added or removed; at most "
-        "{number} events of a person count",
-        rows.max_rows,
-    )
-    if rows.from_data:
-        unit = _("{unit}, a number that was taken from the data").format(unit=unit)
-    if rows.found:
-        unit = _(
-            "{unit}, a number that was found privately, for epsilon {epsilon}"
-        ).format(unit=unit, epsilon=loss_number(Fraction(rows.found)))
-    guarantee = dataclasses.replace(release.guarantee, unit=unit)
-    first, *others = guarantee_words(guarantee)
-    return [
-        first,
-        *pair_sentences(release.total_loss),
-        *others,
-        _(
-            "Every drawn event belongs to one drawn person. The keys are new numbers "
-            "that have nothing to do with the original ones."
-        ),
-    ]
 
 
 def _show_drawn(
@@ -182,6 +159,13 @@ def _show_drawn(
         ):
             st.markdown(f"**{title}**")
             widgets.show_rows(table, alt=alt)
+        if shown.people.isna().any(axis=None) or shown.events.isna().any(axis=None):
+            st.caption(
+                _(
+                    "Some drawn cells are empty, even if no cell of your files is: a "
+                    "count of missing values gets noise as every other count does."
+                )
+            )
         drawn = _("{people:,} people and {events:,} events are drawn.").format(
             people=number, events=shown.event_count
         )
@@ -213,12 +197,33 @@ def _offer_files(
     def offer(label: str, what: str, ending: str, icon: str) -> None:
         file_view.download(
             label,
-            lambda: drawing.linked_file(release, people, draw, what, ending),
+            lambda: drawing.linked_file(
+                release, people, draw, what, ending, linked_guarantee_json(release)
+            ),
             file_name(name, f"drawn {what}", ending, day=day),
             icon=icon,
             width="stretch",
         )
 
+    def offer_page(label: str, what: str, make: Callable[[], bytes], icon: str) -> None:
+        name_of_file = file_name(name, what, "html", day=day)
+        file_view.download(label, make, name_of_file, icon=icon, width="stretch")
+
+    st.markdown(f"**{_('To read')}**")
+    offer_page(
+        _("Download as one HTML file"),
+        "report",
+        lambda: of_linked_release.stand_alone_page(release),
+        "description",
+    )
+    titles = {
+        "people": _("Interactive page of people (HTML, cannot be revoked)"),
+        "events": _("Interactive page of events (HTML, cannot be revoked)"),
+    }
+    for view, half in release.halves.items():
+        if is_explorable(half):
+            page = functools.partial(of_linked_release.interactive_file, release, view)
+            offer_page(titles[view], f"explore {view}", page, "filter_alt")
     st.markdown(f"**{_('Tables')}**")
     for ending, title in (("csv", "CSV"), ("parquet", "Parquet")):
         offer(f"{_('People')} ({title})", "people", ending, "table_rows")
@@ -226,7 +231,7 @@ def _offer_files(
     st.markdown(f"**{_('For programs')}**")
     file_view.download(
         f"{capital('the guarantee')} (JSON)",
-        lambda: json.dumps(release.guarantee.to_dict(), ensure_ascii=False, indent=1),
+        lambda: linked_guarantee_json(release),
         file_name(name, "guarantee", "json", day=day),
         icon="verified_user",
         width="stretch",
@@ -234,7 +239,22 @@ def _offer_files(
     file_view.download(
         _("Noisy counts and model (JSON)"),
         release.to_json,
-        file_name(name, "release", "json", day=day),
+        file_name(name, "linked release", "json", day=day),
         icon="data_object",
         width="stretch",
     )
+    job = linked_job_of(data_set, release)
+    if job is None:
+        return
+    of_script = rows_to_draw(release.people)
+    for label, what, ending, write, icon in (
+        (_("Script (Python)"), "script", "py", write_linked_script, "code"),
+        (_("Notebook"), "notebook", "ipynb", write_linked_notebook, "menu_book"),
+    ):
+        file_view.download(
+            label,
+            functools.partial(write, job, of_script),
+            file_name(name, what, ending, day=day),
+            icon=icon,
+            width="stretch",
+        )

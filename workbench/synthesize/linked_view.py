@@ -83,16 +83,30 @@ def _preview(linked: LinkedCurator, loss: AnyLoss, offer: DeltaGenerator) -> Non
         st.warning(
             _(
                 "**Noise hides** {columns}. Choose a larger share, or open the files "
-                "again with wider steps or without these columns. Nothing is charged "
-                "yet."
+                "again without these columns or with fewer cells in them, such as ages "
+                "in steps of five years. Nothing is charged yet."
             ).format(columns=escape_markdown(drowned, max_length=300)),
             icon=":material/warning:",
         )
     with offer:
         _offer(linked, loss, quotes)
-    for (title, curator), quote in zip(_views(linked), quotes, strict=True):
-        rows = approximate_rows(curator)
-        st.markdown(f"**{title}**")
+    sizes = [approximate_rows(curator) for _title, curator in _views(linked)]
+    if all(sizes):
+        people, events = sizes
+        st.caption(
+            _(
+                "An average cell is that of about {people:,} people and {events:,} "
+                "events, your numbers rounded to one digit. Only you see them."
+            ).format(people=round(people), events=round(events))
+        )
+    headings = (
+        _("Errors where people are counted"),
+        _("Errors where events are counted, by their own columns and by the person's"),
+    )
+    for heading, rows, (title, _curator), quote in zip(
+        headings, sizes, _views(linked), quotes, strict=True
+    ):
+        st.markdown(f"**{heading}**")
         tables = [
             (
                 " × ".join(table.clique) or _("number of rows"),
@@ -229,6 +243,12 @@ def _confirm(linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]) 
                 "{events} events."
             ).format(people=number(_worst(quotes[0])), events=number(_worst(quotes[1])))
         )
+        if drowned := _drowned_columns(linked, quotes):
+            st.warning(
+                _("Noise hides {columns}: their counts will say little.").format(
+                    columns=escape_markdown(drowned, max_length=300)
+                )
+            )
         schema = linked.events.schema
         if taken := uncovered_facts(schema.from_data, schema.found):
             st.warning(from_data_words(taken))

@@ -13,7 +13,7 @@ from workbench.language.labels import cell_labels, chart_cells
 from workbench.language.messages import _, capital, join_with_commas
 from workbench.language.wording import escape_markdown
 from workbench.report import charts
-from workbench.report.sentences import counts_linked_people
+from workbench.report.sentences import view_of_release
 from workbench.synthesize import tables_view
 from workbench.synthesize.charts import relation_graph
 from workbench.ui import address, widgets
@@ -65,7 +65,7 @@ def _show_columns(release: Release, model: SyntheticModel) -> None:
             labels,
             counts,
             max_cells=charts.MAX_FOLDED_CELLS,
-            is_of_people=counts_linked_people(release),
+            counted=view_of_release(release) or "rows",
         )
         pictures.append(drawn)
     lines = [

@@ -1,8 +1,10 @@
 """Write a release's counts as files, and programs that repeat the release."""
 
+import dataclasses
 import io
 import re
 import zipfile
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import PurePath
 
@@ -16,8 +18,10 @@ from dpcore.accounting.loss import (
 from dpcore.io.export import to_csv
 from dpcore.io.options import CURRENT_RULES, ReadOptions
 from dpcore.release import Release
+from dpcore.schema.linked import LinkedSchema
 from dpcore.synthesis import Categories, Statistics, load_recipe
 from dpcore.synthesis.base import Recipe
+from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.rows import PublicTable
 from workbench.store.ledger.datasets import DataSet, Declaration
 from workbench.store.sources.job import Job
@@ -29,6 +33,16 @@ MAX_TABLES_PRINTED = 3
 """Number of a release's noisy tables that the script prints."""
 MAX_LINES_PRINTED = 10
 """Number of lines that the script prints of each noisy table."""
+ABOUT_RUNS = (
+    "A new run is a new draw of the noise, and a new charge: count both releases.\n"
+    "The ledger below is kept in memory and forgets; the workbench keeps its own.\n"
+    "This runs in any Python that has Privacy Workbench installed."
+)
+"""What whoever runs a program must know."""
+COMMENT_ON_MARKS = (
+    "# Marked facts were taken from the table itself: the promise does not cover "
+    "them.\n"
+)
 PLAN_ROWS = 1_000
 """Number of synthetic rows that the script of a plan draws.
 
@@ -64,9 +78,80 @@ def write_script(job: Job, reading: str, rows: int | None = None) -> str:
         reading: the lines that read its table.
         rows: how many to draw; None for as many as the noisy counts say.
     """
-    about, *cells = _notebook_cells(job, reading, rows)
+    return _script_of(_notebook_cells(job, reading, rows))
+
+
+def _script_of(notebook: list[Cell]) -> str:
+    """Return the program of a notebook."""
+    about, *cells = notebook
     steps = "\n\n".join(text for _kind, text in cells)
     return f'"""{about[1]}\n"""\n\n{steps}\n'
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedJob:
+    """One release of two linked tables, to be run where the files are.
+
+    Attributes:
+        budget: all that may ever be spent on both tables.
+        loss: what this release spends on both.
+        reading: the lines that read `people` and `events`.
+    """
+
+    schema: LinkedSchema
+    budget: AnyLoss
+    people_recipe: Recipe
+    events_recipe: Recipe
+    loss: AnyLoss
+    reading: str
+
+
+def linked_job_of(data_set: DataSet, release: LinkedRelease) -> LinkedJob | None:
+    """Return a release of two linked files as a job.
+
+    None if the declaration is not on file, if a recipe cannot be read back, or for
+    connected sources.
+    """
+    declared = data_set.declaration and data_set.declaration.linked
+    people, events = (load_recipe(half.recipe) for half in release.halves.values())
+    if not declared or people is None or events is None or data_set.account.source:
+        return None
+    schema = dataclasses.replace(
+        declared.schema,
+        people=declared.schema.people.without_private_texts(),
+        events=declared.schema.events.without_private_texts(),
+        order_by=release.order_by,
+    )
+    reading = "\n".join(
+        file_reading_code(
+            f"{table}-table{PurePath(name).suffix}", _options_code(options), table
+        )
+        for table, name, options in zip(
+            ("people", "events"), declared.names, declared.readings, strict=True
+        )
+    )
+    return LinkedJob(
+        schema=schema,
+        budget=loss_from_fields(data_set.account.promise),
+        people_recipe=people,
+        events_recipe=events,
+        loss=loss_from_fields(release.guarantee.loss),
+        reading=reading,
+    )
+
+
+def write_linked_script(job: LinkedJob, people: int | None = None) -> str:
+    """Return a Python program that makes the release of two linked tables.
+
+    Args:
+        people: how many to draw; None for as many as the noisy counts say.
+    """
+    return _script_of(_linked_notebook_cells(job, people))
+
+
+def write_linked_notebook(job: LinkedJob, people: int | None = None) -> str:
+    """Return the program of two linked tables as a notebook (nbformat 4)."""
+    return write_notebook(_linked_notebook_cells(job, people))
 
 
 def write_job_notebook(job: Job, reading: str, rows: int | None = None) -> str:
@@ -108,11 +193,6 @@ def _notebook_cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
         .replace("\\", "")
         .replace('"', "'")
     )
-    about = (
-        f"{what}.\n\nA new run is a new draw of the noise, and a new charge: count "
-        "both releases.\nThe ledger below is kept in memory and forgets; the workbench "
-        "keeps its own.\nThis runs in any Python that has Privacy Workbench installed."
-    )
     writer = ConstructorWriter()
     schema = writer.write(
         job.schema.without_private_texts(),
@@ -144,16 +224,71 @@ def _notebook_cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
         *_result_steps(job.recipe, rows),
     ]
     imports, code = _collect_imports(code, writer.imports)
+    about = f"{what}.\n\n{ABOUT_RUNS}"
+    return [("markdown", about), *(("code", text) for text in (imports, *code))]
+
+
+def _linked_notebook_cells(job: LinkedJob, people: int | None) -> list[Cell]:
+    """Return the notebook cells of a job on two tables, one commented step in each."""
+    writer = ConstructorWriter()
+    schemas = [
+        writer.write(
+            schema, prefix=f"{table}_schema = ", omitted_fields=("version", "unsaid")
+        )
+        for table, schema in (
+            ("people", job.schema.people),
+            ("events", job.schema.events),
+        )
+    ]
+    rules = writer.write(job.schema.rules, prefix="rules = ")
+    order = writer.write(job.schema.order_by)
+    recipes = [
+        writer.write(recipe, prefix=f"{table}_recipe = ")
+        for table, recipe in (
+            ("people", job.people_recipe),
+            ("events", job.events_recipe),
+        )
+    ]
+    both = "people_recipe=people_recipe, events_recipe=events_recipe"
+    number = "as many as the noisy counts say" if people is None else f"{people:,}"
+    marked = job.schema.people.columns_from_data or job.schema.events.columns_from_data
+    code = [
+        f"# Read both tables.\n{job.reading}",
+        "# Say what is publicly known about each, and how rows belong to a person.\n"
+        f"{COMMENT_ON_MARKS if marked else ''}"
+        f"{schemas[0]}\n{schemas[1]}\n{rules}\n"
+        "linked = dp.LinkedSchema(\n"
+        "    people=people_schema, events=events_schema, rules=rules, "
+        f"order_by={order}\n)",
+        f"{_comment_on_rule(job.loss)}"
+        f"budget = {_loss_code(job.budget)}\nloss = {_loss_code(job.loss)}",
+        f"# Choose what is released of each table.\n{recipes[0]}\n{recipes[1]}",
+        "# Open both under one account: a person with all rows in both tables is "
+        "protected.\n# The prices and expected errors read no row.\n"
+        "curator = dp.LinkedCurator.open(\n"
+        "    people, events, linked, budget=budget, ledger=dp.MemoryLedger()\n)\n"
+        f"for quote in curator.quote(loss, {both}):\n"
+        "    print(quote)",
+        "# Pay, and draw the noise of both tables.\n"
+        f"release = curator.synthesize(\n    loss, {both}\n)\n"
+        'Path("linked-release.json").write_text(release.to_json(), encoding="utf-8")',
+        "# Look at noisy counts: people of each number of events, and what bounds "
+        "them.\n"
+        'print(release.people.table(("number of events",)))',
+        f"# Draw people, {number}, and the events of each. This is free.\n"
+        f"drawn_people, drawn_events = release.sample("
+        f"{'' if people is None else f'people={people}'})\n"
+        'drawn_people.to_csv("synthetic-people.csv", index=False)\n'
+        'drawn_events.to_csv("synthetic-events.csv", index=False)\n'
+        "print(drawn_people.head())\nprint(drawn_events.head())",
+    ]
+    imports, code = _collect_imports(code, writer.imports)
+    about = f"People and their events.\n\n{ABOUT_RUNS}"
     return [("markdown", about), *(("code", text) for text in (imports, *code))]
 
 
 def _comment_on_schema(job: Job) -> str:
-    if not job.schema.columns_from_data:
-        return ""
-    return (
-        "# Marked facts were taken from the table itself: the promise does not cover "
-        "them.\n"
-    )
+    return COMMENT_ON_MARKS if job.schema.columns_from_data else ""
 
 
 def _comment_on_rule(loss: AnyLoss) -> str:
@@ -230,14 +365,19 @@ def _reading_code(declaration: Declaration, source: str | None) -> str:
             f"from workbench.samples import {declaration.sample}\n\nframe = "
             f"{declaration.sample}()"
         )
-    reading = declaration.reading or ReadOptions()
+    options = _options_code(declaration.reading)
+    return file_reading_code(_public_file_name(declaration), options)
+
+
+def _options_code(reading: ReadOptions | None) -> str:
+    """Return the arguments of `ReadOptions` under which a file was read, as code."""
+    reading = reading or ReadOptions()
     given = reading.given_options
     if reading.is_known:
         given["is_known"] = True
     if reading.rules != CURRENT_RULES:
         given["rules"] = reading.rules
-    options = ", ".join(f"{name}={value!r}" for name, value in given.items())
-    return file_reading_code(_public_file_name(declaration), options)
+    return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
 def _public_file_name(declaration: Declaration) -> str:
@@ -249,17 +389,23 @@ def _public_file_name(declaration: Declaration) -> str:
     return f"table{PurePath(declaration.name).suffix}"
 
 
-def file_reading_code(name: str, options: str = "") -> str:
-    """Return the code that reads a file. Args: options: ReadOptions arguments as
-    code.
+def file_reading_code(name: str, options: str = "", variable: str = "frame") -> str:
+    """Return the code that reads a file.
+
+    Args:
+        options: arguments of `ReadOptions`, as code.
+        variable: which holds its rows.
     """
     before = ConstructorWriter().write(name, prefix="name = ")
-    lines = [f"{before}  # the file of the table"]
+    what = "table" if variable == "frame" else variable
+    lines = [f"{before}  # the file of the {what}"]
     given = ""
     if options:
         lines.append(f"options = dp.ReadOptions({options})")
         given = ", options=options"
-    lines.append(f"frame = dp.read_table(Path(name).read_bytes(), name{given}).frame")
+    lines.append(
+        f"{variable} = dp.read_table(Path(name).read_bytes(), name{given}).frame"
+    )
     return "\n".join(lines)
 
 

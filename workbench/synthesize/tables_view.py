@@ -7,11 +7,27 @@ from dpcore.release import Release
 from dpcore.synthesis import FoundCategories
 from dpcore.tables.answer import CliqueCounts
 from workbench.language.labels import chart_cells
-from workbench.language.messages import _, capital
+from workbench.language.messages import N_, _, capital
 from workbench.language.wording import number
 from workbench.report import charts
-from workbench.report.sentences import counts_linked_people
+from workbench.report.sentences import view_of_release
 from workbench.ui import widgets
+
+ACCURACY_SENTENCES = {
+    "rows": N_(
+        "**In 95 of 100 cases, each of the {cells:,} counts is within {half} rows of "
+        "the truth.**"
+    ),
+    "people": N_(
+        "**In 95 of 100 cases, each of the {cells:,} counts is within {half} people of "
+        "the truth.**"
+    ),
+    "events": N_(
+        "**In 95 of 100 cases, each of the {cells:,} counts is within {half} events of "
+        "the truth.**"
+    ),
+}
+"""By what is counted: people and events of linked tables, or rows."""
 
 
 def show(release: Release) -> None:
@@ -57,21 +73,10 @@ def show_answer(release: Release, counts: CliqueCounts, *, key: str) -> None:
         )
         return
     labels, counts = chart_cells(release, counts)
-    is_of_people = counts_linked_people(release)
+    counted = view_of_release(release) or "rows"
     if counts.is_measured:
-        sentence = (
-            _(
-                "**In 95 of 100 cases, each of the {cells:,} counts is within "
-                "{half} people of the truth.**"
-            )
-            if is_of_people
-            else _(
-                "**In 95 of 100 cases, each of the {cells:,} counts is within "
-                "{half} rows of the truth.**"
-            )
-        )
         st.markdown(
-            sentence.format(
+            _(ACCURACY_SENTENCES[counted]).format(
                 cells=counts.values.size, half=number(counts.max_distance_to_bound)
             )
         )
@@ -86,7 +91,7 @@ def show_answer(release: Release, counts: CliqueCounts, *, key: str) -> None:
     ends = (counts.low, counts.high) if counts.is_measured else None
     if len(counts.clique) == 1:
         column = release.schema.column(counts.clique[0])
-        chart = charts.column_bars(column, labels[0], counts, is_of_people=is_of_people)
+        chart = charts.column_bars(column, labels[0], counts, counted=counted)
     else:
         names = (counts.clique[0], counts.clique[1])
         chart = charts.draw_two_way_table(
@@ -95,6 +100,6 @@ def show_answer(release: Release, counts: CliqueCounts, *, key: str) -> None:
             labels[1],
             names,
             intervals=ends,
-            title=_("people (noisy)") if is_of_people else "",
+            title="" if counted == "rows" else _(charts.NOISY_COUNTS[counted]),
         )
     widgets.show_chart(chart, key=key)

@@ -19,6 +19,7 @@ from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital, decimal_sign, name_and_text
 from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import (
+    COUNTED_WORDS,
     attacker_words,
     counted_rows_words,
     escape_markdown,
@@ -29,7 +30,7 @@ from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
 from workbench.report.explore import is_explorable
 from workbench.report.files import release_file
-from workbench.report.sentences import counts_linked_people
+from workbench.report.sentences import view_of_release
 from workbench.server.workers import drawing
 from workbench.store.ledger.datasets import DataSet, public_name
 from workbench.store.sources import places
@@ -239,7 +240,9 @@ def _offer_files(
         )
         offer(
             f"{capital('drawn rows')} (Parquet)",
-            lambda: drawing.parquet_file(source, rows, guarantee_json(source), draw),
+            lambda: drawing.parquet_file(
+                source, rows, guarantee_json(source, both), draw
+            ),
             "rows",
             "parquet",
             "table_rows",
@@ -247,7 +250,7 @@ def _offer_files(
     st.markdown(f"**{_('For programs')}**")
     offer(
         f"{capital('the guarantee')} (JSON)",
-        lambda: guarantee_json(release),
+        lambda: guarantee_json(release, both),
         "guarantee",
         "json",
         "verified_user",
@@ -311,7 +314,7 @@ def _show_drawn_rows(data_set: DataSet, release: Release) -> _DrawnRows:
         suggested = 1_000
     rows = int(
         st.number_input(
-            capital("people") if counts_linked_people(release) else capital("rows"),
+            capital(COUNTED_WORDS[view_of_release(release) or "rows"]),
             0,
             1_000_000,
             suggested,

@@ -60,6 +60,13 @@ def list_with_pairs(data_set: DataSet) -> list[dict[str, str]]:
     return shown
 
 
+def list_pairs(data_set: DataSet) -> list[dict[str, str]]:
+    """Return the releases of both views of linked tables, newest first."""
+    singles = {line["request_id"] for line in list_releases(data_set)}
+    listed = list_with_pairs(data_set)
+    return [line for line in listed if line["request_id"] not in singles]
+
+
 def split_view(request_id: str) -> tuple[str, str]:
     """Return a request id without the view that it ends with, and the view or ""."""
     stem, _blank, view = request_id.rpartition(" ")

@@ -4,7 +4,7 @@ It is measured in columns, pairs, triples and random questions.
 """
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,9 +85,9 @@ class SimilarityReport:
         association: Cramér's V of every pair, (columns, columns), in the original and
             in the release.
         correlation: Pearson's correlation likewise; NaN for columns without an order.
-        relations: for each column in the order of `marginals`, the mean distance of its
-            pairs in wide cells: of the release, of a bootstrap and of independent
-            columns.
+        pair_distances: for each pair of columns in the order of `marginals`, the
+            distance in wide cells, (columns, columns): of the release, of a bootstrap
+            and of independent columns.
         impossible_pairs: (first column, its value, second column, its value, share of the
             released rows): pairs of values in no row of the original although some are
             expected by chance; worst first.
@@ -98,9 +98,38 @@ class SimilarityReport:
     marginals: MarginalErrorReport
     association: tuple[Floats, Floats]
     correlation: tuple[Floats, Floats]
-    relations: tuple[Floats, Floats, Floats]
+    pair_distances: tuple[Floats, Floats, Floats]
     impossible_pairs: tuple[tuple[str, str, str, str, float], ...]
     scores: tuple[MeasureScore, ...]
+
+    @property
+    def relations(self) -> tuple[Floats, Floats, Floats]:
+        """For each column the mean of its `pair_distances` with all others."""
+        others = max(1, len(self.marginals.columns) - 1)
+        of_release, by_chance, independent = (
+            distances.sum(axis=1) / others for distances in self.pair_distances
+        )
+        return of_release, by_chance, independent
+
+    def mean_distances(
+        self, first: Collection[str], second: Collection[str]
+    ) -> tuple[float, float, float]:
+        """Return the means of `pair_distances` over pairs of a column of each group.
+
+        Args:
+            first: names of columns, at least one of which was compared.
+            second: likewise, none of them in the first group.
+        """
+        names = self.marginals.columns
+        rows, columns = (
+            [place for place, name in enumerate(names) if name in group]
+            for group in (first, second)
+        )
+        of_release, by_chance, independent = (
+            float(distances[np.ix_(rows, columns)].mean())
+            for distances in self.pair_distances
+        )
+        return of_release, by_chance, independent
 
     def score(self, measure: measures.Measure) -> MeasureScore | None:
         """Return the score of a measure, or None if the measure does not apply."""
@@ -190,19 +219,15 @@ def measure_similarity(
         for table, errors_of_table in errors.items()
     }
     scores.append(_score_of_measure(measures.QUERY_ERROR, means))
-    with_others = {
-        table: matrix.sum(axis=1) / max(1, len(names) - 1)
-        for table, matrix in relations.items()
-    }
     return SimilarityReport(
         columns=columns,
         marginals=marginals,
         association=(association["original"], association["release"]),
         correlation=(correlation["original"], correlation["release"]),
-        relations=(
-            with_others["release"],
-            with_others["bootstrap"],
-            with_others["shuffled"],
+        pair_distances=(
+            relations["release"],
+            relations["bootstrap"],
+            relations["shuffled"],
         ),
         impossible_pairs=impossible,
         scores=tuple(scores),

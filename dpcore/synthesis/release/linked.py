@@ -79,6 +79,11 @@ class LinkedRelease:
         return f"LinkedRelease({self.people!r}, {self.events!r})"
 
     @property
+    def halves(self) -> dict[str, Release]:
+        """Both releases by the names of their views, that of people first."""
+        return {"people": self.people, "events": self.events}
+
+    @property
     def guarantee(self) -> Guarantee:
         """What both releases promise together: their losses add up."""
         losses = [

@@ -52,7 +52,11 @@ def test_no_mean_and_no_median_leaves() -> None:
     assert "48,170" in shown  # on the page, which does not leave
     assert str(DAY) in shown
     text = re.sub(
-        r"<[^>]+>", " ", document.evaluation_html(curator, similarity, judged).decode()
+        r"<[^>]+>",
+        " ",
+        document.evaluation_html(
+            curator.name, {"": (curator, similarity)}, judged
+        ).decode(),
     )
     body = text[text.rfind("Every column") :]
     assert "48,170" not in text

@@ -67,17 +67,23 @@ def draw_linked_rows(release: LinkedRelease, people: int, seed: int = 0) -> Draw
 
 
 def linked_file(
-    release: LinkedRelease, people: int, seed: int, what: str, ending: str
+    release: LinkedRelease,
+    people: int,
+    seed: int,
+    what: str,
+    ending: str,
+    guarantee: str,
 ) -> bytes:
     """Draw people with their events in a worker; return one of the tables as a file.
 
     Args:
         what: "people" or "events".
-        ending: "csv" or "parquet"; the latter has the guarantee in its footer.
+        ending: "csv" or "parquet".
+        guarantee: for the footer of Parquet.
 
     Raises: as `process.compute`.
     """
-    return process.compute(_linked, release, people, seed, what, ending)
+    return process.compute(_linked, release, people, seed, what, ending, guarantee)
 
 
 def draw_and_test(
@@ -174,13 +180,18 @@ def _folder(
 
 
 def _linked(
-    release: LinkedRelease, people: int, seed: int, what: str, ending: str
+    release: LinkedRelease,
+    people: int,
+    seed: int,
+    what: str,
+    ending: str,
+    guarantee: str,
 ) -> bytes:
     drawn, events = release.sample(people, seed=seed)
     table = PublicTable(drawn if what == "people" else events)
     if ending == "csv":
         return export.to_csv(table)
-    return export.to_parquet(table, release.guarantee.as_metadata())
+    return export.to_parquet(table, {"guarantee": guarantee})
 
 
 def _csv(

@@ -34,6 +34,7 @@ from dpcore.io.export import to_parquet
 from dpcore.release import AnonymizedTable, Guarantee, Release
 from dpcore.schema import Clique
 from dpcore.suppression import PublishedTable
+from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.rows import PublicTable
 from workbench.store.database.narrow import grant_link_reading
 from workbench.store.database.store import Store
@@ -50,6 +51,7 @@ MAX_TEXT_LENGTH = 20_000_000
 _SYNTACTIC_PREFIX = '{"syntactic": '
 _EXACT = '{"exact": '
 _SHOWN_PREFIX = '{"shown": '
+_LINKED_PREFIX = '{"linked": '
 _READER_PATTERN = re.compile(r"(\*|[^\s@*]{1,200})@[^\s@*]{1,200}")
 _TOKEN_LENGTH = 43
 """Letters of a link: 256 bits in base64."""
@@ -128,7 +130,7 @@ class SharedPage:
 
     Attributes:
         text: a release, as written by `Release.to_json`, or what `releases`,
-            `syntactic` or `exact_table` reads.
+            `linked`, `syntactic` or `exact_table` reads.
     """
 
     id: str
@@ -166,6 +168,18 @@ class SharedPage:
         loss = loss_from_fields(stated)
         assert not isinstance(loss, ApproxDP)  # shares of a loss have no delta
         return loss
+
+    def linked(self) -> tuple[LinkedRelease, tuple[Clique, ...] | None] | None:
+        """Return a release of two linked tables, and the columns of the charts.
+
+        None for anything else.
+        """
+        if not self.text.startswith(_LINKED_PREFIX):
+            return None
+        fields = json.loads(self.text)["linked"]
+        pictures = fields["pictures"]
+        shown = None if pictures is None else tuple(map(tuple, pictures))
+        return LinkedRelease.from_json(fields["release"]), shown
 
     def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
         """Return an anonymized table, its guarantee, and what is not promised.
@@ -225,6 +239,18 @@ class Shares:
                 }
             )
         return self._store_new(text, draft, dataset)
+
+    def make_linked(
+        self, release: LinkedRelease, draft: LinkDraft, *, dataset: str
+    ) -> str:
+        """Make a link to a release of two linked tables, which shows both.
+
+        Raises: as `make`.
+        """
+        if not isinstance(release, LinkedRelease):
+            raise _not_a_release_error(release)
+        fields = {"release": release.to_json(), "pictures": draft.pictures}
+        return self._store_new(json.dumps({"linked": fields}), draft, dataset)
 
     def make_syntactic(
         self,

@@ -1,0 +1,189 @@
+"""The verdict on two linked tables: the worst of both, of keys and of what links them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.evaluation import SimilarityQuestion
+from dpcore.tables.rows import PublicTable
+from tests.linked_tables import linked_schema
+from tests.test_linked_curator import opened, tables
+from workbench.evaluate import document
+from workbench.evaluate.form import count_broken_links
+from workbench.evaluate.linked_report import (
+    LinkedSimilarity,
+    judge_halves,
+    kept_across,
+    verdict_of_pair,
+)
+from workbench.ui.verdict import Verdict
+
+LINKED = linked_schema()
+MOST = LINKED.events.unit.max_rows
+PEOPLE = 30_000
+"""So many that chance hides no relation."""
+
+
+@pytest.fixture(scope="module")
+def curator() -> dp.LinkedCurator:
+    return opened(LINKED, of=tables(PEOPLE))
+
+
+def views(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both views of another sample of the same people."""
+    people, events = tables(PEOPLE, seed=seed)
+    events = events.groupby("person").head(MOST)
+    numbers = events["person"].value_counts().reindex(people["id"], fill_value=0)
+    people = people.assign(**{"number of events": numbers.to_numpy()})
+    joined = events.merge(people, left_on="person", right_on="id")
+    of_events = joined[["age", "sex", "number of events", "town", "pay"]]
+    return people.drop(columns="id"), of_events
+
+
+def compare(
+    curator: dp.LinkedCurator, people: pd.DataFrame, events: pd.DataFrame
+) -> LinkedSimilarity:
+    of_people, of_events = (
+        half.evaluate(SimilarityQuestion(table=PublicTable(frame))).content
+        for half, frame in ((curator.people, people), (curator.events, events))
+    )
+    return LinkedSimilarity(
+        people=of_people,
+        events=of_events,
+        kept_across=kept_across(of_events, curator.linked),
+    )
+
+
+def judge(
+    curator: dp.LinkedCurator, similarity: LinkedSimilarity, broken: int = 0
+) -> Verdict:
+    return verdict_of_pair(judge_halves(curator, similarity), similarity, broken)
+
+
+def test_another_sample_is_good(curator: dp.LinkedCurator) -> None:
+    """A pair as good as a second sample would be warned of."""
+    similarity = compare(curator, *views(1))
+    found = judge(curator, similarity)
+    assert found.level == "good"
+    assert found.sentence.startswith("Fit as a pair")
+    assert similarity.kept_across is not None
+    assert similarity.kept_across > 0.8
+    assert any("every event belongs to one person" in each for each in found.reasons)
+
+
+def test_events_that_know_nothing_of_their_person_are_poor(
+    curator: dp.LinkedCurator,
+) -> None:
+    """Both tables are right by themselves, and only what links them is lost."""
+    people, events = views(1)
+    rng = np.random.default_rng(3)
+    mixed = events.copy()
+    order = rng.permutation(len(events))
+    for name in ("town", "pay"):
+        mixed[name] = events[name].to_numpy()[order]
+    similarity = compare(curator, people, mixed)
+    assert similarity.kept_across is not None
+    assert similarity.kept_across < 0.1
+    # the twin: relations within either table are as they were
+    twin = compare(curator, people, events)
+    assert twin.kept_across is not None
+    assert twin.kept_across > 0.8
+    good = Verdict(level="good", sentence="Good.")
+    found = verdict_of_pair({"people": good, "events": good}, similarity, 0)
+    assert found.level == "poor"
+    assert "relations between people and events" in found.sentence
+    assert verdict_of_pair({"people": good, "events": good}, twin, 0).level == "good"
+
+
+@pytest.mark.parametrize("weak", ["people", "events"])
+def test_the_worse_half_decides(curator: dp.LinkedCurator, weak: str) -> None:
+    """A good half would hide a bad one."""
+    similarity = compare(curator, *views(1))
+    halves = {
+        view: Verdict(level="mixed" if view == weak else "good", sentence=f"{view}!")
+        for view in ("people", "events")
+    }
+    found = verdict_of_pair(halves, similarity, 0)
+    assert (found.level, found.reasons[0]) == ("mixed", "People: people!")
+    assert found.sentence == f"Fit as a pair, with care. Weakest: {weak}."
+
+
+def test_wrong_numbers_of_events_are_poor(curator: dp.LinkedCurator) -> None:
+    """A person would have two stays where most have none."""
+    people, events = views(1)
+    wrong = people.assign(**{"number of events": 0})
+    found = judge(curator, compare(curator, wrong, events))
+    assert found.level == "poor"
+    assert "the number of events of a person" in found.sentence
+
+
+def test_keys_that_do_not_fit_are_poor(curator: dp.LinkedCurator) -> None:
+    """Tables that cannot be joined would be called fit as a pair."""
+    found = judge(curator, compare(curator, *views(1)), broken=3)
+    assert found.level == "poor"
+    assert found.sentence == "Not fit as a pair. Weakest: keys."
+    assert "Keys: 3 rows do not fit the other table." in found.reasons
+
+
+def test_broken_links_are_counted(curator: dp.LinkedCurator) -> None:
+    """An event of nobody, a person twice or an event too many would not be seen."""
+    release = curator.synthesize(dp.ApproxDP(epsilon=8, delta="1e-9"))
+    people, events = release.sample(200, seed=0)
+    assert count_broken_links(release, people, events) == 0
+    assert count_broken_links(release, pd.concat([people, people.head(2)]), events) == 2
+    nobody = events.copy()
+    nobody.loc[:4, "person"] = [1_000, 1_001, 1_002, 1_003, 1_004]
+    assert count_broken_links(release, people, nobody) == 5
+    full = events["person"].value_counts().idxmax()
+    more = pd.concat([events, events[events["person"] == full]])
+    counts = events["person"].value_counts()
+    assert count_broken_links(release, people, more) == 2 * counts[full] - MOST
+
+
+def test_a_column_of_events_alone_has_no_relation_across() -> None:
+    """An average of nothing would be a number."""
+    people, events = tables(500)
+    schema = dataclasses.replace(
+        LINKED,
+        people=dataclasses.replace(LINKED.people, columns=LINKED.people.columns[:1]),
+    )
+    alone = opened(schema, of=(people[["id", "age"]], events))
+    frame = pd.DataFrame({"age": [1, 2] * 50, "number of events": [1, 2] * 50})
+    report = alone.events.evaluate(SimilarityQuestion(table=PublicTable(frame))).content
+    assert kept_across(report, schema) is None
+
+
+def test_means_are_those_of_the_pairs(curator: dp.LinkedCurator) -> None:
+    """Columns would be taken for others."""
+    report = compare(curator, *views(1)).events
+    names = report.marginals.columns
+    of_release = report.pair_distances[0]
+    by_hand = np.mean(
+        [of_release[names.index(a), names.index("pay")] for a in ("age", "sex")]
+    )
+    assert report.mean_distances({"age", "sex"}, {"pay"})[0] == pytest.approx(by_hand)
+    mean = of_release[names.index("pay")].sum() / (len(names) - 1)
+    assert report.relations[0][names.index("pay")] == pytest.approx(mean)
+
+
+def test_the_printed_verdict_has_both_tables(curator: dp.LinkedCurator) -> None:
+    """A printed page would lack a table, or a reason."""
+    similarity = compare(curator, *views(1))
+    found = judge(curator, similarity, broken=1)
+    page = document.evaluation_html(
+        "both",
+        {
+            "People": (curator.people, similarity.people),
+            "Events": (curator.events, similarity.events),
+        },
+        found,
+    ).decode()
+    assert re.findall(r"<h2>(People|Events)</h2>", page) == ["People", "Events"]
+    assert "Not fit as a pair" in page
+    assert "Keys: 1 row does not fit" in page
