@@ -250,7 +250,9 @@ def find_most_women() -> float:
     curator = open_account(rows_of(TOWNS | EVEN, *NAMES))
     tables = [publish(curator, plan_by(EMPTY_TOO, "town", "sex"))]
     try:
-        tables.append(publish(curator, say_errors(plan_by(EMPTY_TOO, "district", "sex"))))
+        tables.append(
+            publish(curator, say_errors(plan_by(EMPTY_TOO, "district", "sex")))
+        )
     except InfeasibleError as refused:
         assert refused.details["tables"]  # noqa: PT017 - safe as well
     women = {"town": frozenset("A"), "sex": frozenset("f")}
