@@ -213,7 +213,9 @@ class Reader:
                             table=number,
                             cell=cell,
                             filled_group=BY_REASON,
-                            proof=self._system.find_cells_sharing_atoms(atoms[place]),
+                            proof=self._system.find_cells_sharing_atoms(
+                                np.unique(np.concatenate(atoms))
+                            ),
                         )
 
     def _find_reason(self, reasons: _Reasons, place: int) -> bool:

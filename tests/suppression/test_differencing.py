@@ -28,6 +28,7 @@ from tests.suppression.accounts import (
 from tests.suppression.completions import completions
 from tests.suppression.fits import Fits
 from tests.suppression.tables import Ints, count, groups, plan_of, show
+from workbench.report.of_exact_table import rule_words
 
 RULE = HidingRule(threshold=3)
 
@@ -274,3 +275,23 @@ def test_what_two_tables_tell_already_does_not_shut_the_account(
     monkeypatch.setattr(protecting, "find_known_bounds", lambda *_: {})
     with pytest.raises(InfeasibleError, match="earlier exact table"):
         second.exact_table(plan_by(cms, "sex"), others=[other])
+
+
+def test_empty_cells_are_shown_if_the_page_says_so() -> None:
+    """Readers who believe it take no hidden cell to be empty."""
+    counts = {("a", "x"): 3, ("a", "y"): 40, ("b", "x"): 50, ("b", "y"): 60}
+    curator = open_account(
+        rows_of(counts, "place", "kind"),
+        {"place": ("a", "b", "c"), "kind": ("x", "y", "z")},
+    )
+    table = publish(curator, plan_by(PRESETS["nhs"], "place", "kind"))
+    assert "empty cells are shown." in rule_words(table.rule, is_first=table.is_first)
+    layout = table.layout
+    for labels in (("c", "x"), ("a", "z"), ("c", "Total"), ("Total", "z")):
+        assert table.counts[layout.find_cell(labels)] == 0
+    # an empty cell that an earlier table hides stays hidden, and the page says so
+    again = publish(curator, plan_by(PRESETS["nhs"], "place"))
+    assert "unless they are hidden" in rule_words(again.rule, is_first=again.is_first)
+    # of a group in one cell, an empty cell may be hidden, too
+    full = HidingRule(threshold=5, hide_full=True)
+    assert "unless they are hidden" in rule_words(full, is_first=True)
