@@ -33,12 +33,15 @@ def codebook_table(declaration: Declaration) -> pd.DataFrame:
     Of two linked tables, it says in which of them a column is.
     """
     linked = declaration.linked
-    table_of = {} if linked is None else _tables_of_columns(linked.schema)
     return pd.DataFrame(
         [
             {
                 _("column"): column.name,
-                **({_("in the table of"): table_of[column.name]} if linked else {}),
+                **(
+                    {_("in the table of"): _table_of(column.name, linked.schema)}
+                    if linked
+                    else {}
+                ),
                 _("kind"): _(form_of(column).title),
                 _("values"): values_words(column),
                 _("cells"): column.size,
@@ -58,12 +61,12 @@ def codebook_table(declaration: Declaration) -> pd.DataFrame:
     )
 
 
-def _tables_of_columns(linked: LinkedSchema) -> dict[str, str]:
-    """Return in which of two linked tables each column of their views is."""
-    views = (*linked.people_view.columns, *linked.events_view.columns)
-    tables = {column.name: _("neither: counted by the program") for column in views}
-    tables |= {column.name: _("people") for column in linked.people.columns}
-    return tables | {column.name: _("events") for column in linked.events.columns}
+def _table_of(name: str, linked: LinkedSchema) -> str:
+    """Return in which of two linked tables a column of their views is."""
+    for table, schema in ((_("people"), linked.people), (_("events"), linked.events)):
+        if any(column.name == name for column in schema.columns):
+            return table
+    return _("neither: counted by the program")
 
 
 def show(data_set: DataSet) -> None:

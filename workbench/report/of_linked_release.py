@@ -161,8 +161,13 @@ def promise_sentences(
         ).format(unit=unit, epsilon=loss_number(Fraction(rows.found)))
     guarantee = dataclasses.replace(release.guarantee, unit=unit)
     first, *others = guarantee_words(guarantee, escape=escape)
+    total = loss_fields(release.total_loss)
+    searched = _("Together with the private searches for it: {loss}.").format(
+        loss=loss_words(total)
+    )
     return [
         first,
+        *([searched] if total != guarantee.loss else []),
         *pair_sentences(release.total_loss),
         *others,
         _(

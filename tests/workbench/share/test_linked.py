@@ -310,3 +310,22 @@ def test_one_event_a_person_is_still_an_event() -> None:
         view: sentences.view_of_release(half) for view, half in both.halves.items()
     }
     assert counted == {"people": "people", "events": "events"}
+
+
+def test_what_a_private_search_cost_is_in_the_promise() -> None:
+    """The page would state two losses, and not say why."""
+    schema = linked_schema()
+    unit = dp.PrivacyUnit(max_rows=1, id_column="person", found="1/2")
+    both = opened(schema.with_unit(unit)).synthesize(LOSS)
+    document = of_linked_release.document(both)
+    total = loss_words(loss_fields(both.total_loss))
+    assert total in document.badge_text
+    assert f"Together with the private searches for it: {total}." in document.promise
+    assert total != loss_words(both.guarantee.loss)
+    assert loss_words(both.guarantee.loss) in document.promise[0]
+
+
+def test_without_a_search_no_other_loss_is_stated(release: LinkedRelease) -> None:
+    """A search that nobody made would be named."""
+    promise = of_linked_release.document(release).promise
+    assert not [each for each in promise if "private searches" in each]
