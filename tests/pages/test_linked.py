@@ -538,6 +538,34 @@ def test_a_pair_is_anonymized(app: Tab) -> None:
     assert "something of a person's events may find fewer people" in app.text
 
 
+def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
+    """An address that was taken for known, and then not, would leave as it is."""
+    people = patients()
+    people["mail"] = [f"a{i}@example.org" for i in range(len(people))]
+    answer(say_cap(bring(app, people), 3)).press("Open the data set")
+    app.go("anonymize")
+    assert "Not published: mail." in app.text
+    for known in (["sex", "mail"], ["sex", "ward"]):
+        app.set("multiselect", "What others may know about a", known)
+    assert "Not published: mail." in app.text
+    assert "Made coarser: sex and ward." in app.text
+    assert "Published as they are: age and nights." in app.text
+    app.press("Make both anonymized tables")
+    assert app.errors == ""
+    made = app.session.own(PairResult).made
+    assert list(made.people.frame) == ["patient", "sex", "age"]
+    assert list(made.events.frame) == ["patient", "ward", "nights"]
+    # from the audit, where it was known
+    app.go("audit").set("multiselect", "What others may know about a", ["sex", "mail"])
+    app.press("Make it safer")
+    app.go("anonymize").set("multiselect", "What others may know about a", ["sex"])
+    assert "Not published: mail." in app.text
+    # unless somebody says so
+    app.set("multiselect", "Columns that are not published", [])
+    assert "Not published" not in app.text
+    assert "Published as they are: age, mail, ward and nights" in app.text
+
+
 def test_a_server_has_a_smallest_group_for_pairs_too(
     app: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,7 +45,7 @@ class Asked:
 
     known: tuple[str, ...]
     sensitive: tuple[str, ...]
-    dropped: tuple[str, ...]
+    unchanged: tuple[str, ...]
     k: int
     known_events: int
     limit: float
@@ -71,14 +71,9 @@ def show(linked: LinkedCurator) -> None:
     """Ask what others may know of people and events; make both tables k-anonymous."""
     st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
     roles = known_events_view.find_roles(linked)
-    asked = _ask(roles, linked.linked.people_key)
-    st.caption(
-        _(
-            "Other columns are published as they are, and so is how many events a "
-            "person has. A person gets a random name. Whoever would be in too small "
-            "a group is left out with all events."
-        )
-    )
+    asked = _ask(linked, roles)
+    for sentence in _publication_sentences(roles, asked, linked.linked.people_key):
+        st.caption(sentence)
     st.button(
         _("Make both anonymized tables"),
         type="primary",
@@ -101,11 +96,12 @@ def show(linked: LinkedCurator) -> None:
         _show_result(linked, result, result.made)
 
 
-def _ask(roles: LinkedRoles, people_key: str) -> Asked:
+def _ask(linked: LinkedCurator, roles: LinkedRoles) -> Asked:
+    people_key = linked.linked.people_key
     columns = [role for role in roles.both if role.column != people_key]
     names = [role.column for role in columns]
     proposed = [name for name in roles.known if name != people_key]
-    choice = KNOWN_FIELD.current_value()
+    account = linked.people.account.dataset  # choices are for these files alone
     known = st.multiselect(
         _("What others may know about a person and about events"),
         names,
@@ -114,29 +110,25 @@ def _ask(roles: LinkedRoles, people_key: str) -> Asked:
         help=_(GLOSSARY["quasi-identifier"]),
         persist_state="session",
     )
-    free = [name for name in names if name not in (known if choice is None else choice)]
+    # Both lists keep all names as options: a name that is known for a while would be
+    # lost from a list without it, and be published once it is not known any more.
     left, right = st.columns(2)
-    dropped = left.multiselect(
+    left_out = left.multiselect(
         _("Columns that are not published"),
-        free,
-        [
-            role.column
-            for role in columns
-            if role.role in ("identifier", "undecided") and role.column in free
-        ],
-        key="anonymize-pair-dropped",
-        help=_("Leave out names, and texts that may name people."),
+        names,
+        [role.column for role in columns if role.role in ("identifier", "undecided")],
+        key=f"anonymize-pair-left-out {account}",
+        help=_(
+            "Leave out names, and texts that may name people. A column that others "
+            "may know is made coarser instead."
+        ),
         persist_state="session",
     )
     sensitive = right.multiselect(
         _("What should stay unknown"),
-        free,
-        [
-            role.column
-            for role in columns
-            if role.role == "sensitive" and role.column in free
-        ],
-        key="anonymize-pair-sensitive",
+        names,
+        [role.column for role in columns if role.role == "sensitive"],
+        key=f"anonymize-pair-sensitive {account}",
         help=_(GLOSSARY["sensitive attribute"]),
         persist_state="session",
     )
@@ -157,14 +149,39 @@ def _ask(roles: LinkedRoles, people_key: str) -> Asked:
         format_func=limit_words,
         key="anonymize-pair-limit",
     )
+    unchanged = [name for name in names if name not in (*known, *left_out)]
     return Asked(
         known=tuple(known),
-        sensitive=tuple(name for name in sensitive if name not in dropped),
-        dropped=tuple(dropped),
+        sensitive=tuple(name for name in sensitive if name in unchanged),
+        unchanged=tuple(unchanged),
         k=int(k),
         known_events=number,
         limit=float(limit),
     )
+
+
+def _publication_sentences(
+    roles: LinkedRoles, asked: Asked, people_key: str
+) -> list[str]:
+    """Return sentences on what both tables will hold, with the names of columns."""
+    published = (*asked.known, *asked.unchanged, people_key)
+    left_out = [role.column for role in roles.both if role.column not in published]
+    lists = (
+        (_("Made coarser: {columns}."), asked.known),
+        (_("Published as they are: {columns}."), asked.unchanged),
+        (_("Not published: {columns}."), left_out),
+    )
+    return [
+        *(
+            sentence.format(columns=join([*map(escape_markdown, names)]))
+            for sentence, names in lists
+            if names
+        ),
+        _(
+            "How many events a person has is published too. A person gets a random "
+            "name. Whoever would be in too small a group is left out with all events."
+        ),
+    ]
 
 
 def _make(linked: LinkedCurator, asked: Asked) -> None:
@@ -179,7 +196,7 @@ def _make(linked: LinkedCurator, asked: Asked) -> None:
         )
         plan = LinkedPlan(
             hierarchies=hierarchies,
-            dropped_columns=asked.dropped,
+            unchanged_columns=asked.unchanged,
             k=asked.k,
             known_events=asked.known_events,
             limit=asked.limit,
