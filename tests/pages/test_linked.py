@@ -566,6 +566,25 @@ def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     assert "Published as they are: age, mail, ward and nights" in app.text
 
 
+def test_a_number_that_events_repeat_is_not_proposed(app: Tab) -> None:
+    """A case number of each patient would leave with the stays."""
+    people = patients()
+    events = stays(people)
+    place = {name: i for i, name in enumerate(people["patient"])}
+    events["caseno"] = [
+        f"{place[name] * 7919 % 100_000:05d}" for name in events["patient"]
+    ]
+    answer(say_cap(bring(app, people, events), 3)).press("Open the data set")
+    app.go("anonymize")
+    assert "Not published: caseno." in app.text
+    app.press("Make both anonymized tables")
+    assert list(app.session.own(PairResult).made.events.frame) == [
+        "patient",
+        "ward",
+        "nights",
+    ]
+
+
 def test_a_server_has_a_smallest_group_for_pairs_too(
     app: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

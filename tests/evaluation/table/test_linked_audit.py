@@ -331,6 +331,37 @@ def test_people_without_a_row_and_keys_are_as_linked() -> None:
         single.evaluate(LinkedRolesQuestion())
 
 
+@pytest.mark.parametrize("events_of_each", [1, 3])
+def test_numbers_of_a_person_are_identifiers(events_of_each: int) -> None:
+    """A case number that each event of a person repeats would be published."""
+    rng = np.random.default_rng(4)
+    number = 200
+    # the last person has no event
+    parents = np.repeat(np.arange(number - 1), events_of_each)
+    rng.shuffle(parents)
+    cases = np.array([f"{i * 7919 % 100_000:05d}" for i in range(number)])
+    insured = rng.permutation(np.arange(100_000_000, 100_000_000 + number))
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": [f"p{i}" for i in range(number)]}),
+        events=pd.DataFrame(
+            {
+                "ward": rng.choice(["A", "B"], len(parents)),
+                "ref": [f"p{i}" for i in parents],
+                "caseno": cases[parents],
+                "insured": insured[parents],
+                "nights": rng.integers(1, 15, len(parents)),
+                "cost": rng.integers(100, 99_999, len(parents)),
+            }
+        ),
+        parents=parents,
+        left_out_rows=0,
+    )
+    roles = LinkedRolesQuestion().compute(rows, SCHEMA)
+    found = {role.column: role.role for role in roles.events}
+    identifiers = {name for name in found if found[name] == "identifier"}
+    assert identifiers == {"ref", "caseno", "insured"}
+
+
 class Rows(LinkedRolesQuestion):
     """How many rows there are."""
 
