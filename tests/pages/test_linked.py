@@ -585,6 +585,54 @@ def test_a_number_that_events_repeat_is_not_proposed(app: Tab) -> None:
     ]
 
 
+def few_stays(people: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"patient": people["patient"].head(3), "ward": ["A", "B", "C"]})
+
+
+def wards_of_their_own(people: pd.DataFrame) -> pd.DataFrame:
+    owners = np.repeat(people["patient"].to_numpy()[:57], 2)
+    nights = np.random.default_rng(5).integers(1, 9, len(owners))
+    return pd.DataFrame(
+        {
+            "patient": owners,
+            "ward": [f"ward {i}" for i in range(len(owners))],
+            "nights": nights,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("events", "known", "secret", "smallest"),
+    [
+        (wards_of_their_own, ["zip"], [], 60),
+        (wards_of_their_own, ["ward"], [], 57),
+        (wards_of_their_own, ["ward"], ["nights"], 57),
+        (few_stays, ["ward"], [], 57),
+    ],
+)
+def test_a_pair_without_detail_is_made_too(
+    app: Tab,
+    events: Callable[[pd.DataFrame], pd.DataFrame],
+    known: list[str],
+    secret: list[str],
+    smallest: int,
+) -> None:
+    """Safe tables would be withheld, or called smaller than they are."""
+    rng = np.random.default_rng(0)
+    people = patients(60).assign(
+        zip=rng.permutation(np.arange(10_000, 90_000, 1_333))[:60]
+    )
+    answer(say_cap(bring(app, people, events(people)), 3)).press("Open the data set")
+    app.go("anonymize")
+    app.set("multiselect", "What others may know about a", known)
+    app.set("multiselect", "What should stay unknown", secret)
+    app.set("select_slider", "People left out", 0.1)
+    app.set("number_input", "Everybody is in a group", 40)
+    app.press("Make both anonymized tables")
+    assert app.errors == ""
+    assert f"The smallest group has {smallest}." in app.text
+
+
 def test_a_server_has_a_smallest_group_for_pairs_too(
     app: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -224,6 +224,7 @@ def _audit(linked: LinkedCurator, made: AnonymizedPair, asked: Asked) -> AuditRe
         known_events=asked.known_events,
         threshold=1 / asked.k,
         roles=LinkedRoles(people=(), events=()),
+        hides_suppressed=False,  # no row is suppressed: `*` is the coarsest value
     )
     schema = linked.people.schema
     found: LinkedAuditReport = progress_view.compute_in_worker(

@@ -401,6 +401,17 @@ def _measure_secret(
     rows = knowledge.rows_that_tell(name)
     if person is None or isinstance(rows, slice):
         return measure_attribute_risk(classes, codes, person=person)
+    if not len(rows):  # no event is known of anybody
+        return AttributeRisk(
+            distinct_l=0,
+            entropy_l=0.0,
+            recursive_c=0.0,
+            t_equal=0.0,
+            t_ordered=0.0,
+            homogeneous_classes=0,
+            homogeneous_people=0.0,
+            posterior_ratio=1.0,
+        )
     risk = measure_attribute_risk(
         class_index([classes[rows]]),
         class_index([codes[rows]]),

@@ -206,6 +206,49 @@ def test_suppressed_rows_count_nowhere() -> None:
         audit(stars, ("sex", "ward"), 2)
 
 
+@pytest.mark.parametrize("known_events", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_coarsest_value_is_a_value(seed: int, known_events: int) -> None:
+    """An anonymized pair whose columns end at `*` would be called suppressed, or those
+    without events be taken for everybody.
+    """
+    rows = linked_rows(seed)
+    for starred in (("sex",), ("ward", "nights"), ("sex", "ward", "nights")):
+        stars = LinkedMicrodata(
+            rows.frame.assign(**{n: "*" for n in starred if n in rows.frame}),
+            events=rows.events.assign(**{n: "*" for n in starred if n in rows.events}),
+            parents=rows.parents,
+            left_out_rows=0,
+        )
+        for known in (("sex", "ward", "nights"), ("ward", "nights"), ("sex",)):
+            report = audit(
+                stars,
+                known,
+                known_events,
+                sensitive=("drug",),
+                hides_suppressed=False,
+            ).report
+            groups = KnownPeople(stars, known).smallest_groups(known_events)
+            assert report.people == len(groups)
+            assert report.risk.k == min(groups)
+            assert report.risk.average == pytest.approx(
+                np.mean([1 / g for g in groups])
+            )
+
+
+def test_events_that_nobody_knows_give_nothing_away() -> None:
+    """The audit would end in a traceback."""
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": range(6), "sex": ["F", "M"] * 3}),
+        events=pd.DataFrame({"ward": ["*"] * 3, "drug": ["x", "y", "x"]}),
+        parents=np.array([0, 1, 2]),
+        left_out_rows=0,
+    )
+    report = audit(rows, ("ward",), 2, sensitive=("drug",)).report
+    assert report.people == 3
+    assert report.secrets["drug"].homogeneous_people == 0
+
+
 def test_what_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would answer another question, or never end."""
     rows = linked_rows(1)
