@@ -15,6 +15,8 @@ import pandas as pd
 import pytest
 
 from dpcore.accounting.loss import UNIT, loss_fields
+from dpcore.errors import LimitError
+from dpcore.evaluation.table.linked_audit import LinkedAuditQuestion
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from tests.pages.tab import Tab
 from workbench.anonymize import linked_view
@@ -583,6 +585,72 @@ def test_a_number_that_events_repeat_is_not_proposed(app: Tab) -> None:
         "ward",
         "nights",
     ]
+
+
+def test_unchanged_columns_and_other_versions_are_said(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever knows a column that is published as it is would find people, and two
+    versions would be joined by it, without a word.
+    """
+    open_pair(app).go("anonymize")
+    app.set("multiselect", "What others may know about a", ["sex", "ward"])
+    app.press("Make both anonymized tables")
+    made = app.session.own(PairResult).made
+    shares = {}
+    for column in ("age", "nights"):
+        of_people = ["sex", *({column} & {*made.people.frame})]
+        of_events = ["ward", *({column} & {*made.events.frame})]
+        people = made.people.frame.set_index("patient")[of_people]
+        events = made.events.frame.set_index("patient")[of_events]
+        sets = {
+            patient: Counter(events.loc[[patient]].itertuples(index=False, name=None))
+            if patient in events.index
+            else Counter()
+            for patient in people.index
+        }
+        own = dict(zip(people.index, people.itertuples(index=False), strict=True))
+        unique = [
+            any(
+                sum(
+                    own[other] == own[patient] and not Counter(some) - sets[other]
+                    for other in sets
+                )
+                == 1
+                for some in [
+                    (),
+                    *combinations(
+                        sets[patient].elements(), min(2, sets[patient].total())
+                    ),
+                ]
+            )
+            for patient in sets
+        ]
+        shares[column] = np.mean(unique)
+    worst = max(shares, key=lambda name: shares[name])
+    assert shares[worst] > 0.1
+    warned = f"{percent(shares[worst])} of the people are unique for somebody who also "
+    assert f"{warned}knows {worst}, which is published as it is" in app.text
+    assert "Other versions" not in app.text
+    # too many pairs of events that differ by unchanged columns alone
+    compute = linked_view._compute_report
+
+    def refuse_others(question: LinkedAuditQuestion, **rows: object) -> object:
+        if question.others:
+            raise LimitError("too many pairs", remedy="name fewer columns")
+        return compute(question, **rows)
+
+    monkeypatch.setattr(linked_view, "_compute_report", refuse_others)
+    app.set("multiselect", "What others may know about a", ["sex", "age", "ward"])
+    app.press("Make both anonymized tables")
+    assert app.errors == ""
+    assert "too many different events to say what nights would" in app.text
+    assert "Other versions of these tables were made before (1 in all)" in app.text
+    app.set("multiselect", "What others may know about a", ["sex", "age", "nights"])
+    app.set("multiselect", "Columns that are not published", ["ward"])
+    app.press("Make both anonymized tables")
+    assert "too many different" not in app.text
+    assert "which is published" not in app.text
 
 
 def few_stays(people: pd.DataFrame) -> pd.DataFrame:

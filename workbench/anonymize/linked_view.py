@@ -1,6 +1,6 @@
 """The Anonymize page of two linked files: people, and some of their events."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pandas as pd
@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpcore.anonymization.linked import LinkedPlan
 from dpcore.curator import LinkedCurator
+from dpcore.errors import LimitError
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.linked_audit import LinkedAuditQuestion, LinkedAuditReport
 from dpcore.evaluation.table.linked_proposals import (
@@ -16,12 +17,19 @@ from dpcore.evaluation.table.linked_proposals import (
 )
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedPair
+from dpcore.schema.schema import Schema
 from dpcore.tables.rows import LinkedMicrodata
 from workbench import session
 from workbench.anonymize import plans
+from workbench.anonymize.outcomes import count_versions
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, join, ngettext
-from workbench.language.wording import escape_markdown, limit_words, people_words
+from workbench.language.wording import (
+    escape_markdown,
+    limit_words,
+    people_words,
+    percent,
+)
 from workbench.report.files import file_name
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.session.notes import DataSetState
@@ -36,6 +44,7 @@ from workbench.ui import (
 )
 
 MAX_K = 1_000
+MIN_UNIQUE_SHARE_SAID = 0.001  # of the people; fewer are not worth a warning
 KNOWN_FIELD = known_events_view.ANONYMIZED_COLUMNS_FIELD
 
 
@@ -220,13 +229,26 @@ def _audit(linked: LinkedCurator, made: AnonymizedPair, asked: Asked) -> AuditRe
     question = LinkedAuditQuestion(
         quasi_identifiers=asked.known,
         sensitive=asked.sensitive,
-        others=(),
+        others=tuple(name for name in asked.unchanged if name not in asked.sensitive),
         known_events=asked.known_events,
         threshold=1 / asked.k,
         roles=LinkedRoles(people=(), events=()),
         hides_suppressed=False,  # no row is suppressed: `*` is the coarsest value
     )
-    schema = linked.people.schema
+    compute = partial(_compute_report, rows=rows, schema=linked.people.schema)
+    try:
+        return compute(question)
+    except LimitError:  # events that differ in unchanged columns alone are too many
+        pass
+    try:
+        return compute(replace(question, others=()))
+    except LimitError:
+        return compute(replace(question, others=(), sensitive=()))
+
+
+def _compute_report(
+    question: LinkedAuditQuestion, *, rows: LinkedMicrodata, schema: Schema
+) -> AuditReport:
     found: LinkedAuditReport = progress_view.compute_in_worker(
         question.compute, rows, schema
     )
@@ -251,7 +273,8 @@ def _show_result(
         )
     )
     widgets.show_table(_levels_table(plan, made), alt=_("How coarse each column is"))
-    for sentence in _warnings(asked, made, report):
+    versions = count_versions(linked.people)
+    for sentence in _warnings(asked, made, report, versions):
         st.warning(sentence, icon=":material/warning:")
     if report.secrets:
         st.dataframe(
@@ -324,8 +347,14 @@ def _promise(asked: Asked, made: AnonymizedPair, smallest: str) -> str:
     )
 
 
-def _warnings(asked: Asked, made: AnonymizedPair, report: AuditReport) -> list[str]:
-    """Return sentences on what the tables do not protect against."""
+def _warnings(
+    asked: Asked, made: AnonymizedPair, report: AuditReport, versions: int
+) -> list[str]:
+    """Return sentences on what the tables do not protect against.
+
+    Args:
+        versions: how many different pairs were asked for, this one included.
+    """
     sentences = [
         ngettext(
             "Whoever knows more than {number} event of a person may find fewer people.",
@@ -344,5 +373,38 @@ def _warnings(asked: Asked, made: AnonymizedPair, report: AuditReport) -> list[s
             _("In some groups everybody has the same {columns}.").format(
                 columns=escape_markdown(join(revealed), max_length=400)
             )
+        )
+    uniques = {
+        name: report.uniques_after_change[name]
+        for name in asked.unchanged
+        if name in report.uniques_after_change
+    }
+    worst = max(uniques, key=lambda name: uniques[name], default="")
+    if worst and uniques[worst] > MIN_UNIQUE_SHARE_SAID:
+        sentences.append(
+            _(
+                "{share} of the people are unique for somebody who also knows "
+                "{column}, which is published as it is."
+            ).format(share=percent(uniques[worst]), column=escape_markdown(worst))
+        )
+    unmeasured = [
+        name
+        for name in asked.unchanged
+        if name not in uniques and name not in report.secrets
+    ]
+    if unmeasured:
+        sentences.append(
+            _(
+                "There are too many different events to say what {columns} would give "
+                "away."
+            ).format(columns=join([*map(escape_markdown, unmeasured)]))
+        )
+    if versions > 1:
+        sentences.append(
+            _(
+                "Other versions of these tables were made before ({others} in all). "
+                "Whoever has several can join them by columns that are published as "
+                "they are, and may find fewer people. No budget accounts for that."
+            ).format(others=versions - 1)
         )
     return sentences
