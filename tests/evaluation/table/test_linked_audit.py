@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -105,22 +104,65 @@ def test_what_groups_give_away(seed: int, known_events: int) -> None:
     assert report.secrets["illness"].homogeneous_people == pytest.approx(
         len({i for who in giving for i in who}) / len(people.of_person)
     )
-    # of an event: one group for each known event beside the others that are known
-    drugs: dict[Hashable, set[str]] = {}
-    owners: dict[Hashable, set[int]] = {}
-    for i, own in enumerate(people.events):
-        for number in range(1, known_events + 1):
-            for places in permutations(range(len(own)), number):
-                group = (people.of_person[i], *(own[j] for j in places))
-                drugs.setdefault(group, set()).add(people.secrets[i][places[0]])
-                owners.setdefault(group, set()).add(i)
-    giving_groups = [group for group, values in drugs.items() if len(values) == 1]
+    # of events: everybody of a group had the same drug, in the known event or another
+    giving = [
+        who
+        for who in groups.values()
+        if set.intersection(*(set(people.secrets[i]) for i in who))
+    ]
     secret = report.secrets["drug"]
-    assert secret.homogeneous_classes == len(giving_groups)
+    assert secret.homogeneous_classes == len(giving)
     assert secret.homogeneous_people == pytest.approx(
-        len(set().union(*(owners[group] for group in giving_groups)))
-        / len(people.of_person)
+        len({i for who in giving for i in who}) / len(people.of_person)
     )
+    assert report.verdict.reveals_secret == any(
+        each.homogeneous_classes for each in report.secrets.values()
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_values_of_events_are_all_looked_at(seed: int) -> None:
+    """A value that everybody of a group has would be overlooked among many others."""
+    rng = np.random.default_rng(seed)
+    number = 120
+    parents = np.repeat(np.arange(number), 30)
+    drugs = rng.integers(0, 300, len(parents))
+    drugs[::30] = np.repeat([7, 141, 299, 300], number // 4)
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": range(number), "town": np.repeat([*"abcd"], number // 4)}),
+        events=pd.DataFrame({"drug": drugs}),
+        parents=parents,
+        left_out_rows=0,
+    )
+    rows.events.loc[number * 30 - 30, "drug"] = 301  # the last one of town d
+    taken = [
+        set.intersection(*(set(rows.events["drug"][parents == i]) for i in who.index))
+        for _, who in rows.frame.groupby("town")
+    ]
+    assert [bool(values) for values in taken] == [True, True, True, False]
+    secret = audit(rows, ("town",), 1, sensitive=("drug",)).report.secrets["drug"]
+    assert secret.homogeneous_classes == 3
+    assert secret.homogeneous_people == pytest.approx(3 / 4)
+
+
+def test_who_has_had_it_is_known_without_the_event() -> None:
+    """Each woman had HIV in some stay, and the answer was yes: nothing is given away."""
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": range(40), "sex": ["F", "M"] * 20}),
+        events=pd.DataFrame(
+            {"diagnosis": [*["HIV", "flu"] * 20, *["flu", "cold"] * 20]}
+        ),
+        parents=np.tile(np.arange(40), 2),
+        left_out_rows=0,
+    )
+    report = audit(rows, ("sex",), 2, sensitive=("diagnosis",)).report
+    assert report.verdict.reveals_secret
+    assert report.verdict.answer == "hardly"
+    assert report.secrets["diagnosis"].homogeneous_people == 1
+    # and not if one woman, or one man, has not had each of them
+    rows.events.loc[[0, 42, 1, 43], "diagnosis"] = [*"abcd"]
+    report = audit(rows, ("sex",), 2, sensitive=("diagnosis",)).report
+    assert not report.verdict.reveals_secret
 
 
 def test_coarser_values_are_coarser_in_both_events() -> None:
