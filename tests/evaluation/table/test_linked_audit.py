@@ -12,6 +12,7 @@ import pytest
 import dpcore as dp
 from dpcore.errors import LimitError, ParameterError, SchemaError, UsageError
 from dpcore.evaluation.table import verdict
+from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.linked_audit import (
     LinkedAuditQuestion,
     LinkedAuditReport,
@@ -124,45 +125,53 @@ def test_what_groups_give_away(seed: int, known_events: int) -> None:
 def test_many_values_of_events_are_all_looked_at(seed: int) -> None:
     """A value that everybody of a group has would be overlooked among many others."""
     rng = np.random.default_rng(seed)
-    number = 120
+    towns = np.repeat([*"abcde"], [30, 30, 30, 30, 2])
+    number = len(towns)
     parents = np.repeat(np.arange(number), 30)
     drugs = rng.integers(0, 300, len(parents))
-    drugs[::30] = np.repeat([7, 141, 299, 300], number // 4)
+    drugs[::30] = np.repeat([7, 141, 299, 300, 301], [30, 30, 30, 30, 2])
+    drugs[90 * 30] = 302  # somebody of town d
     rows = LinkedMicrodata(
-        pd.DataFrame({"id": range(number), "town": np.repeat([*"abcd"], number // 4)}),
+        pd.DataFrame({"id": range(number), "town": towns}),
         events=pd.DataFrame({"drug": drugs}),
         parents=parents,
         left_out_rows=0,
     )
-    rows.events.loc[number * 30 - 30, "drug"] = 301  # the last one of town d
-    taken = [
-        set.intersection(*(set(rows.events["drug"][parents == i]) for i in who.index))
-        for _, who in rows.frame.groupby("town")
-    ]
-    assert [bool(values) for values in taken] == [True, True, True, False]
+    shared = {
+        town: set.intersection(*(set(drugs[parents == i]) for i in who.index))
+        for town, who in rows.frame.groupby("town")
+    }
+    assert [*map(bool, shared.values())] == [True, True, True, False, True]
+    assert shared["c"] == {299}
     secret = audit(rows, ("town",), 1, sensitive=("drug",)).report.secrets["drug"]
-    assert secret.homogeneous_classes == 3
-    assert secret.homogeneous_people == pytest.approx(3 / 4)
+    assert secret.homogeneous_classes == 4
+    assert secret.homogeneous_people == pytest.approx(92 / 122)
 
 
 def test_who_has_had_it_is_known_without_the_event() -> None:
     """Each woman had HIV in some stay, and the answer was yes: nothing is given away."""
-    rows = LinkedMicrodata(
-        pd.DataFrame({"id": range(40), "sex": ["F", "M"] * 20}),
-        events=pd.DataFrame(
-            {"diagnosis": [*["HIV", "flu"] * 20, *["flu", "cold"] * 20]}
-        ),
-        parents=np.tile(np.arange(40), 2),
-        left_out_rows=0,
-    )
-    report = audit(rows, ("sex",), 2, sensitive=("diagnosis",)).report
+    frame = pd.DataFrame({"id": range(40), "sex": ["F", "M"] * 20})
+    stays = [*np.where(frame["sex"] == "F", "HIV", "flu"), *[*"abcde"] * 8]
+
+    def judge(diagnoses: list[str]) -> AuditReport:
+        rows = LinkedMicrodata(
+            frame,
+            events=pd.DataFrame({"diagnosis": diagnoses}),
+            parents=np.tile(np.arange(40), 2),
+            left_out_rows=0,
+        )
+        return audit(rows, ("sex",), 2, sensitive=("diagnosis",)).report
+
+    report = judge(stays)
     assert report.verdict.reveals_secret
     assert report.verdict.answer == "hardly"
     assert report.secrets["diagnosis"].homogeneous_people == 1
-    # and not if one woman, or one man, has not had each of them
-    rows.events.loc[[0, 42, 1, 43], "diagnosis"] = [*"abcd"]
-    report = audit(rows, ("sex",), 2, sensitive=("diagnosis",)).report
+    # one man has not had the flu; one woman has not had HIV either
+    report = judge([stays[0], "a", *stays[2:]])
+    assert report.secrets["diagnosis"].homogeneous_people == 1 / 2
+    report = judge(["a", "a", *stays[2:]])
     assert not report.verdict.reveals_secret
+    assert report.verdict.answer == "yes"
 
 
 def test_coarser_values_are_coarser_in_both_events() -> None:
