@@ -49,18 +49,18 @@ class LinkedPlan:
 
     Attributes:
         hierarchies: of each column of either table that others may know.
-        dropped_columns: columns of either table that are not published; the key never
-            is. All others are published as they are.
+        unchanged_columns: further columns of either table, published as they are. All
+            others are left out.
         k: people of a group, at least.
         known_events: how many events of a person somebody may know, 1 or 2.
         limit: share of the people who may be left out, at most.
 
     Raises: ParameterError without a known column, or for a number that is none of
-        these; SchemaError for a column that is known and dropped.
+        these; SchemaError for a column that is known and unchanged.
     """
 
     hierarchies: Mapping[str, Hierarchy]
-    dropped_columns: tuple[str, ...] = ()
+    unchanged_columns: tuple[str, ...] = ()
     k: int
     known_events: int = 2
     limit: float = 0.02
@@ -75,7 +75,7 @@ class LinkedPlan:
                 "the share of people who may be left out must be from 0 to 1",
                 remedy="give a share, such as 0.02",
             )
-        both = [name for name in self.dropped_columns if name in self.hierarchies]
+        both = [name for name in self.unchanged_columns if name in self.hierarchies]
         if both:
             raise two_roles_error(both[0])
 
@@ -92,7 +92,7 @@ class LinkedPlan:
                     name: hierarchy.levels
                     for name, hierarchy in self.hierarchies.items()
                 },
-                "dropped": list(self.dropped_columns),
+                "unchanged": list(self.unchanged_columns),
                 "k": self.k,
                 "known_events": self.known_events,
                 "limit": self.limit,
@@ -172,6 +172,9 @@ def recode_linked(
         columns at their highest level; HierarchyError for a value without a path;
         SchemaError for an unknown column; LimitError for too many pairs of events.
     """
+    for name in plan.unchanged_columns:
+        if name not in rows.frame and name not in rows.events:
+            raise missing_column_error(name)
     groups = _Groups.of(rows, plan)
     most_left_out = max_people_in_share(plan.limit, len(rows.frame))
 
@@ -312,7 +315,7 @@ class _Groups:
     def publish(
         self, table: pd.DataFrame, levels: Mapping[str, int], plan: LinkedPlan
     ) -> pd.DataFrame:
-        """Return rows of one of the tables with the labels of these levels."""
+        """Return the published columns of rows of one of the tables, in its order."""
         labels = {
             name: np.array(self.hierarchies[name].levels[level], dtype=object)[
                 self.leaves[name][table.index]
@@ -320,5 +323,6 @@ class _Groups:
             for name, level in levels.items()
             if name in table
         }
-        left = table.drop(columns=list(plan.dropped_columns), errors="ignore")
+        published = {*levels, *plan.unchanged_columns}
+        left = table[[name for name in table if name in published]]
         return left.assign(**labels).reset_index(drop=True)

@@ -32,6 +32,7 @@ from dpcore.engines.linked import (
 from dpcore.errors import (
     DisclosureError,
     InfeasibleError,
+    SchemaError,
     UsageError,
     budget_exceeded_error,
 )
@@ -257,19 +258,26 @@ class LinkedCurator:
                 the plan allows.
 
         Raises: InfeasibleError if too many people would be left out, or a group is too
-            small; the errors of `recode_linked`.
+            small; SchemaError for a plan that publishes the key; the errors of
+            `recode_linked`.
         """
+        key = self.linked.people_key
+        if key in (*plan.hierarchies, *plan.unchanged_columns):
+            raise SchemaError(
+                "{column} is the key, which a random name replaces",
+                remedy="remove it from the plan",
+                column=key,
+            )
         ledger = self.people.ledger
         digest, _ = plan_digests(ledger.key, plan.to_json())
         schema = self.people.schema
         declared = {"declared_by": schema.declared_by} if schema.declared_by else {}
         noted = {"anonymized": digest, "about": [plan.model], **declared}
         ledger.note(self.people.account.dataset, uuid.uuid4().hex, noted)
-        key = self.linked.people_key
         made: LinkedRecoding = self._compute(
             recode_linked,
             self._files.to_microdata(self.linked, ledger.key),
-            dataclasses.replace(plan, dropped_columns=(*plan.dropped_columns, key)),
+            plan,
             on_progress=on_progress,
         )
         if made.smallest_group(plan.known_events) < max(plan.k, smallest_group):

@@ -166,8 +166,14 @@ class LinkedFiles:
             people = people.reindex(range(len(places)))
         events = self.events.iloc[self.event_places].reset_index(drop=True)
         events = events.drop(columns=linked.events_key)
-        taken = {*people}
-        renamed = {name: f"{name} ({EVENTS})" for name in events if name in taken}
+        taken = {*people, *events}
+        renamed = {}
+        for name in events.columns.intersection(people.columns):
+            new_name = f"{name} ({EVENTS})"
+            while new_name in taken:
+                new_name += f" ({EVENTS})"
+            renamed[name] = new_name
+            taken.add(new_name)
         return LinkedMicrodata(
             people,
             key,

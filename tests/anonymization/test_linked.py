@@ -17,6 +17,7 @@ from dpcore.anonymization.linked import (
     recode_linked,
 )
 from dpcore.errors import DpcoreError, InfeasibleError, SchemaError, UsageError
+from dpcore.evaluation.table.linked_proposals import LinkedRolesQuestion
 from dpcore.tables.rows import LinkedMicrodata
 from tests.linked_tables import KnownPeople, linked_rows, linked_schema
 
@@ -31,7 +32,8 @@ def plan_for(rows: LinkedMicrodata, **changes: object) -> LinkedPlan:
         )
         for name in KNOWN
     }
-    plan = LinkedPlan(hierarchies=hierarchies, k=2, limit=0.2, dropped_columns=("id",))
+    plan = LinkedPlan(hierarchies=hierarchies, k=2, limit=0.2)
+    plan = replace(plan, unchanged_columns=("illness", "drug"))
     return replace(plan, **changes)
 
 
@@ -163,7 +165,9 @@ def test_what_it_refuses() -> None:
         with pytest.raises(DpcoreError):
             replace(plan, **changes)
     with pytest.raises(SchemaError, match="two roles"):
-        replace(plan, dropped_columns=("sex",))
+        replace(plan, unchanged_columns=("sex",))
+    with pytest.raises(SchemaError, match="ilness"):
+        recode_linked(rows, replace(plan, unchanged_columns=("ilness",)))
     with pytest.raises(InfeasibleError, match="people than may be left out"):
         recode_linked(rows, replace(plan, k=10, limit=0.0))
     nowhere = {"nowhere": suggest_hierarchy(rows.frame["sex"])}
@@ -209,7 +213,6 @@ def plan(curator: dp.LinkedCurator) -> LinkedPlan:
             name: suggest_hierarchy(pd.Series(own, name=name))
             for name, own in values.items()
         },
-        dropped_columns=("mail", "pay"),
         k=3,
         limit=0.1,
     )
@@ -242,6 +245,49 @@ def test_a_pair_leaves_with_a_line_and_without_names(
     # another draw of names
     again = curator.anonymize(plan).people.frame
     assert not set(again["id"]) & set(people["id"])
+
+
+def test_only_columns_of_the_plan_leave(
+    curator: dp.LinkedCurator, plan: LinkedPlan
+) -> None:
+    """Names that nobody thought of, in either file, would be published."""
+    made = curator.anonymize(replace(plan, unchanged_columns=("pay",)))
+    assert list(made.people.frame) == ["id", "age", "sex"]
+    assert list(made.events.frame) == ["person", "town", "pay"]
+    noted = len(curator.people.lines())
+    hierarchy = suggest_hierarchy(pd.Series(["p1", "p2"], name="id"))
+    for key in (
+        replace(plan, unchanged_columns=("id",)),
+        replace(plan, hierarchies={**plan.hierarchies, "id": hierarchy}),
+    ):
+        with pytest.raises(SchemaError, match="id is the key"):
+            curator.anonymize(key)
+    assert len(curator.people.lines()) == noted
+
+
+@pytest.mark.parametrize("of_people", [["age"], ["age", "age (events)"]])
+def test_columns_of_one_name_are_told_apart(of_people: list[str]) -> None:
+    """The ages of events would leave as they are because those of people are coarser."""
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame({"id": range(60), "sex": ["F", "M"] * 30})
+    people = people.assign(**{name: rng.integers(0, 20, 60) for name in of_people})
+    events = pd.DataFrame({"person": range(60), "town": "a", "pay": 1})
+    for name in ("age", "age (events)"):
+        events[name] = rng.integers(0, 20, 60)
+    curator = dp.LinkedCurator.open(
+        people,
+        events,
+        linked_schema(1),
+        budget=dp.PureDP(epsilon=1),
+        ledger=dp.MemoryLedger(),
+    )
+    roles = curator.people.evaluate(LinkedRolesQuestion()).content
+    names = [role.column for role in roles.both]
+    assert len({*names}) == len(names)
+    plan = LinkedPlan(hierarchies={"age": suggest_hierarchy(people["age"])}, k=3)
+    made = curator.anonymize(plan)
+    assert list(made.people.frame) == ["id", "age"]
+    assert list(made.events.frame) == ["person"]
 
 
 def test_tables_are_judged_again_before_they_leave(

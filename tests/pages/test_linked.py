@@ -20,6 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcore.accounting.loss import UNIT, loss_fields
+from dpcore.errors import LimitError
+from dpcore.evaluation.table.linked_audit import LinkedAuditQuestion
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from dpcore.synthesis import LinkedRelease
 from tests.pages.tab import Tab
@@ -543,6 +545,167 @@ def test_a_pair_is_anonymized(app: Tab) -> None:
     app.press("Make both anonymized tables")
     assert "Whoever knows sex of a person finds a group of at least 5" in app.text
     assert "something of a person's events may find fewer people" in app.text
+
+
+def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
+    """An address that was taken for known, and then not, would leave as it is."""
+    people = patients()
+    people["mail"] = [f"a{i}@example.org" for i in range(len(people))]
+    answer(say_cap(bring(app, people), 3)).press("Open the data set")
+    app.go("anonymize")
+    assert "Not published: mail." in app.text
+    for known in (["sex", "mail"], ["sex", "ward"]):
+        app.set("multiselect", "What others may know about a", known)
+    assert "Not published: mail." in app.text
+    assert "Made coarser: sex and ward." in app.text
+    assert "Published as they are: age and nights." in app.text
+    app.press("Make both anonymized tables")
+    assert app.errors == ""
+    made = app.session.own(PairResult).made
+    assert list(made.people.frame) == ["patient", "sex", "age"]
+    assert list(made.events.frame) == ["patient", "ward", "nights"]
+    # from the audit, where it was known
+    app.go("audit").set("multiselect", "What others may know about a", ["sex", "mail"])
+    app.press("Make it safer")
+    app.go("anonymize").set("multiselect", "What others may know about a", ["sex"])
+    assert "Not published: mail." in app.text
+    # unless somebody says so
+    app.set("multiselect", "Columns that are not published", [])
+    assert "Not published" not in app.text
+    assert "Published as they are: age, mail, ward and nights" in app.text
+
+
+def test_a_number_that_events_repeat_is_not_proposed(app: Tab) -> None:
+    """A case number of each patient would leave with the stays."""
+    people = patients()
+    events = stays(people)
+    place = {name: i for i, name in enumerate(people["patient"])}
+    events["caseno"] = [
+        f"{place[name] * 7919 % 100_000:05d}" for name in events["patient"]
+    ]
+    answer(say_cap(bring(app, people, events), 3)).press("Open the data set")
+    app.go("anonymize")
+    assert "Not published: caseno." in app.text
+    app.press("Make both anonymized tables")
+    assert list(app.session.own(PairResult).made.events.frame) == [
+        "patient",
+        "ward",
+        "nights",
+    ]
+
+
+def test_unchanged_columns_and_other_versions_are_said(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever knows a column that is published as it is would find people, and two
+    versions would be joined by it, without a word.
+    """
+    open_pair(app).go("anonymize")
+    app.set("multiselect", "What others may know about a", ["sex", "ward"])
+    app.press("Make both anonymized tables")
+    made = app.session.own(PairResult).made
+    shares = {}
+    for column in ("age", "nights"):
+        of_people = ["sex", *({column} & {*made.people.frame})]
+        of_events = ["ward", *({column} & {*made.events.frame})]
+        people = made.people.frame.set_index("patient")[of_people]
+        events = made.events.frame.set_index("patient")[of_events]
+        sets = {
+            patient: Counter(events.loc[[patient]].itertuples(index=False, name=None))
+            if patient in events.index
+            else Counter()
+            for patient in people.index
+        }
+        own = dict(zip(people.index, people.itertuples(index=False), strict=True))
+        unique = [
+            any(
+                sum(
+                    own[other] == own[patient] and not Counter(some) - sets[other]
+                    for other in sets
+                )
+                == 1
+                for some in [
+                    (),
+                    *combinations(
+                        sets[patient].elements(), min(2, sets[patient].total())
+                    ),
+                ]
+            )
+            for patient in sets
+        ]
+        shares[column] = np.mean(unique)
+    worst = max(shares, key=lambda name: shares[name])
+    assert shares[worst] > 0.1
+    warned = f"{percent(shares[worst])} of the people are unique for somebody who also "
+    assert f"{warned}knows {worst}, which is published as it is" in app.text
+    assert "Other versions" not in app.text
+    # too many pairs of events that differ by unchanged columns alone
+    compute = linked_view._compute_report
+
+    def refuse_others(question: LinkedAuditQuestion, **rows: object) -> object:
+        if question.others:
+            raise LimitError("too many pairs", remedy="name fewer columns")
+        return compute(question, **rows)
+
+    monkeypatch.setattr(linked_view, "_compute_report", refuse_others)
+    app.set("multiselect", "What others may know about a", ["sex", "age", "ward"])
+    app.press("Make both anonymized tables")
+    assert app.errors == ""
+    assert "too many different events to say what nights would" in app.text
+    assert "Other versions of these tables were made before (1 in all)" in app.text
+    app.set("multiselect", "What others may know about a", ["sex", "age", "nights"])
+    app.set("multiselect", "Columns that are not published", ["ward"])
+    app.press("Make both anonymized tables")
+    assert "too many different" not in app.text
+    assert "which is published" not in app.text
+
+
+def few_stays(people: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"patient": people["patient"].head(3), "ward": ["A", "B", "C"]})
+
+
+def wards_of_their_own(people: pd.DataFrame) -> pd.DataFrame:
+    owners = np.repeat(people["patient"].to_numpy()[:57], 2)
+    nights = np.random.default_rng(5).integers(1, 9, len(owners))
+    return pd.DataFrame(
+        {
+            "patient": owners,
+            "ward": [f"ward {i}" for i in range(len(owners))],
+            "nights": nights,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("events", "known", "secret", "smallest"),
+    [
+        (wards_of_their_own, ["zip"], [], 60),
+        (wards_of_their_own, ["ward"], [], 57),
+        (wards_of_their_own, ["ward"], ["nights"], 57),
+        (few_stays, ["ward"], [], 57),
+    ],
+)
+def test_a_pair_without_detail_is_made_too(
+    app: Tab,
+    events: Callable[[pd.DataFrame], pd.DataFrame],
+    known: list[str],
+    secret: list[str],
+    smallest: int,
+) -> None:
+    """Safe tables would be withheld, or called smaller than they are."""
+    rng = np.random.default_rng(0)
+    people = patients(60).assign(
+        zip=rng.permutation(np.arange(10_000, 90_000, 1_333))[:60]
+    )
+    answer(say_cap(bring(app, people, events(people)), 3)).press("Open the data set")
+    app.go("anonymize")
+    app.set("multiselect", "What others may know about a", known)
+    app.set("multiselect", "What should stay unknown", secret)
+    app.set("select_slider", "People left out", 0.1)
+    app.set("number_input", "Everybody is in a group", 40)
+    app.press("Make both anonymized tables")
+    assert app.errors == ""
+    assert f"The smallest group has {smallest}." in app.text
 
 
 def test_a_server_has_a_smallest_group_for_pairs_too(

@@ -67,6 +67,35 @@ def test_another_table_is_not() -> None:
     assert likeness(table(), table().iloc[:500].assign(age=1, note="x")) is None
 
 
+def test_what_the_guarantees_say_is_not_recognized() -> None:
+    """docs/guarantees.md would promise a question that nobody is asked, or warn of what
+    is asked about.
+    """
+
+    def keyed(rows: int) -> pd.DataFrame:
+        rng = np.random.default_rng(3)
+        return table(rows).assign(
+            patient=np.arange(rows), zip=rng.integers(1_000, 9_999, rows)
+        )
+
+    for rows, asked, unasked in (
+        (3_000, 0.75, 0.6),
+        (50_000, 0.9, 0.8),
+        (200_000, 0.99, 0.97),
+    ):
+        old = keyed(rows)
+        assert likeness(old, old.head(int(rows * asked))) is not None
+        assert likeness(old, old.head(int(rows * unasked))) is None
+    old = keyed(3_000)
+    renewed = old.assign(patient=old["patient"] + 10_000)
+    assert likeness(old, renewed) == TableSimilarity(rows=None, columns=4)
+    assert likeness(old, renewed.assign(year=2026)) == TableSimilarity(
+        rows=None, columns=4
+    )
+    for other in (renewed.iloc[1:], old.assign(year=2026).iloc[1:]):
+        assert likeness(old, other) is None
+
+
 def test_few_distinct_rows_say_little() -> None:
     """Two tables of other people with a few answers to choose from were taken for one
     and the same.

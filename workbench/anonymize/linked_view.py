@@ -1,6 +1,6 @@
 """The Anonymize page of two linked files: people, and some of their events."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pandas as pd
@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpcore.anonymization.linked import LinkedPlan
 from dpcore.curator import LinkedCurator
+from dpcore.errors import LimitError
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.linked_audit import LinkedAuditQuestion, LinkedAuditReport
 from dpcore.evaluation.table.linked_proposals import (
@@ -16,12 +17,19 @@ from dpcore.evaluation.table.linked_proposals import (
 )
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedPair
+from dpcore.schema.schema import Schema
 from dpcore.tables.rows import LinkedMicrodata
 from workbench import session
 from workbench.anonymize import plans
+from workbench.anonymize.outcomes import count_versions
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, join, ngettext
-from workbench.language.wording import escape_markdown, limit_words, people_words
+from workbench.language.wording import (
+    escape_markdown,
+    limit_words,
+    people_words,
+    percent,
+)
 from workbench.report.files import file_name
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.session.notes import DataSetState
@@ -36,6 +44,7 @@ from workbench.ui import (
 )
 
 MAX_K = 1_000
+MIN_UNIQUE_SHARE_SAID = 0.001  # of the people; fewer are not worth a warning
 KNOWN_FIELD = known_events_view.ANONYMIZED_COLUMNS_FIELD
 
 
@@ -45,7 +54,7 @@ class Asked:
 
     known: tuple[str, ...]
     sensitive: tuple[str, ...]
-    dropped: tuple[str, ...]
+    unchanged: tuple[str, ...]
     k: int
     known_events: int
     limit: float
@@ -71,14 +80,9 @@ def show(linked: LinkedCurator) -> None:
     """Ask what others may know of people and events; make both tables k-anonymous."""
     st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
     roles = known_events_view.find_roles(linked)
-    asked = _ask(roles, linked.linked.people_key)
-    st.caption(
-        _(
-            "Other columns are published as they are, and so is how many events a "
-            "person has. A person gets a random name. Whoever would be in too small "
-            "a group is left out with all events."
-        )
-    )
+    asked = _ask(linked, roles)
+    for sentence in _publication_sentences(roles, asked, linked.linked.people_key):
+        st.caption(sentence)
     st.button(
         _("Make both anonymized tables"),
         type="primary",
@@ -101,11 +105,12 @@ def show(linked: LinkedCurator) -> None:
         _show_result(linked, result, result.made)
 
 
-def _ask(roles: LinkedRoles, people_key: str) -> Asked:
+def _ask(linked: LinkedCurator, roles: LinkedRoles) -> Asked:
+    people_key = linked.linked.people_key
     columns = [role for role in roles.both if role.column != people_key]
     names = [role.column for role in columns]
     proposed = [name for name in roles.known if name != people_key]
-    choice = KNOWN_FIELD.current_value()
+    account = linked.people.account.dataset  # choices are for these files alone
     known = st.multiselect(
         _("What others may know about a person and about events"),
         names,
@@ -114,29 +119,25 @@ def _ask(roles: LinkedRoles, people_key: str) -> Asked:
         help=_(GLOSSARY["quasi-identifier"]),
         persist_state="session",
     )
-    free = [name for name in names if name not in (known if choice is None else choice)]
+    # Both lists keep all names as options: a name that is known for a while would be
+    # lost from a list without it, and be published once it is not known any more.
     left, right = st.columns(2)
-    dropped = left.multiselect(
+    left_out = left.multiselect(
         _("Columns that are not published"),
-        free,
-        [
-            role.column
-            for role in columns
-            if role.role in ("identifier", "undecided") and role.column in free
-        ],
-        key="anonymize-pair-dropped",
-        help=_("Leave out names, and texts that may name people."),
+        names,
+        [role.column for role in columns if role.role in ("identifier", "undecided")],
+        key=f"anonymize-pair-left-out {account}",
+        help=_(
+            "Leave out names, and texts that may name people. A column that others "
+            "may know is made coarser instead."
+        ),
         persist_state="session",
     )
     sensitive = right.multiselect(
         _("What should stay unknown"),
-        free,
-        [
-            role.column
-            for role in columns
-            if role.role == "sensitive" and role.column in free
-        ],
-        key="anonymize-pair-sensitive",
+        names,
+        [role.column for role in columns if role.role == "sensitive"],
+        key=f"anonymize-pair-sensitive {account}",
         help=_(GLOSSARY["sensitive attribute"]),
         persist_state="session",
     )
@@ -157,14 +158,39 @@ def _ask(roles: LinkedRoles, people_key: str) -> Asked:
         format_func=limit_words,
         key="anonymize-pair-limit",
     )
+    unchanged = [name for name in names if name not in (*known, *left_out)]
     return Asked(
         known=tuple(known),
-        sensitive=tuple(name for name in sensitive if name not in dropped),
-        dropped=tuple(dropped),
+        sensitive=tuple(name for name in sensitive if name in unchanged),
+        unchanged=tuple(unchanged),
         k=int(k),
         known_events=number,
         limit=float(limit),
     )
+
+
+def _publication_sentences(
+    roles: LinkedRoles, asked: Asked, people_key: str
+) -> list[str]:
+    """Return sentences on what both tables will hold, with the names of columns."""
+    published = (*asked.known, *asked.unchanged, people_key)
+    left_out = [role.column for role in roles.both if role.column not in published]
+    lists = (
+        (_("Made coarser: {columns}."), asked.known),
+        (_("Published as they are: {columns}."), asked.unchanged),
+        (_("Not published: {columns}."), left_out),
+    )
+    return [
+        *(
+            sentence.format(columns=join([*map(escape_markdown, names)]))
+            for sentence, names in lists
+            if names
+        ),
+        _(
+            "How many events a person has is published too. A person gets a random "
+            "name. Whoever would be in too small a group is left out with all events."
+        ),
+    ]
 
 
 def _make(linked: LinkedCurator, asked: Asked) -> None:
@@ -179,7 +205,7 @@ def _make(linked: LinkedCurator, asked: Asked) -> None:
         )
         plan = LinkedPlan(
             hierarchies=hierarchies,
-            dropped_columns=asked.dropped,
+            unchanged_columns=asked.unchanged,
             k=asked.k,
             known_events=asked.known_events,
             limit=asked.limit,
@@ -203,12 +229,26 @@ def _audit(linked: LinkedCurator, made: AnonymizedPair, asked: Asked) -> AuditRe
     question = LinkedAuditQuestion(
         quasi_identifiers=asked.known,
         sensitive=asked.sensitive,
-        others=(),
+        others=tuple(name for name in asked.unchanged if name not in asked.sensitive),
         known_events=asked.known_events,
         threshold=1 / asked.k,
         roles=LinkedRoles(people=(), events=()),
+        hides_suppressed=False,  # no row is suppressed: `*` is the coarsest value
     )
-    schema = linked.people.schema
+    compute = partial(_compute_report, rows=rows, schema=linked.people.schema)
+    try:
+        return compute(question)
+    except LimitError:  # events that differ in unchanged columns alone are too many
+        pass
+    try:
+        return compute(replace(question, others=()))
+    except LimitError:
+        return compute(replace(question, others=(), sensitive=()))
+
+
+def _compute_report(
+    question: LinkedAuditQuestion, *, rows: LinkedMicrodata, schema: Schema
+) -> AuditReport:
     found: LinkedAuditReport = progress_view.compute_in_worker(
         question.compute, rows, schema
     )
@@ -233,7 +273,8 @@ def _show_result(
         )
     )
     widgets.show_table(_levels_table(plan, made), alt=_("How coarse each column is"))
-    for sentence in _warnings(asked, made, report):
+    versions = count_versions(linked.people)
+    for sentence in _warnings(asked, made, report, versions):
         st.warning(sentence, icon=":material/warning:")
     if report.secrets:
         st.dataframe(
@@ -306,8 +347,14 @@ def _promise(asked: Asked, made: AnonymizedPair, smallest: str) -> str:
     )
 
 
-def _warnings(asked: Asked, made: AnonymizedPair, report: AuditReport) -> list[str]:
-    """Return sentences on what the tables do not protect against."""
+def _warnings(
+    asked: Asked, made: AnonymizedPair, report: AuditReport, versions: int
+) -> list[str]:
+    """Return sentences on what the tables do not protect against.
+
+    Args:
+        versions: how many different pairs were asked for, this one included.
+    """
     sentences = [
         ngettext(
             "Whoever knows more than {number} event of a person may find fewer people.",
@@ -326,5 +373,38 @@ def _warnings(asked: Asked, made: AnonymizedPair, report: AuditReport) -> list[s
             _("In some groups everybody has the same {columns}.").format(
                 columns=escape_markdown(join(revealed), max_length=400)
             )
+        )
+    uniques = {
+        name: report.uniques_after_change[name]
+        for name in asked.unchanged
+        if name in report.uniques_after_change
+    }
+    worst = max(uniques, key=lambda name: uniques[name], default="")
+    if worst and uniques[worst] > MIN_UNIQUE_SHARE_SAID:
+        sentences.append(
+            _(
+                "{share} of the people are unique for somebody who also knows "
+                "{column}, which is published as it is."
+            ).format(share=percent(uniques[worst]), column=escape_markdown(worst))
+        )
+    unmeasured = [
+        name
+        for name in asked.unchanged
+        if name not in uniques and name not in report.secrets
+    ]
+    if unmeasured:
+        sentences.append(
+            _(
+                "There are too many different events to say what {columns} would give "
+                "away."
+            ).format(columns=join([*map(escape_markdown, unmeasured)]))
+        )
+    if versions > 1:
+        sentences.append(
+            _(
+                "Other versions of these tables were made before ({others} in all). "
+                "Whoever has several can join them by columns that are published as "
+                "they are, and may find fewer people. No budget accounts for that."
+            ).format(others=versions - 1)
         )
     return sentences

@@ -393,6 +393,9 @@ def _measure_secret(
 ) -> AttributeRisk:
     """Return what the classes reveal about a sensitive column.
 
+    A class is homogeneous in a column of events if everybody has the same value in some
+    event; the other figures are about what the known event says.
+
     Args:
         each: the row of `knowledge` of each row of the table.
     """
@@ -401,14 +404,26 @@ def _measure_secret(
     rows = knowledge.rows_that_tell(name)
     if person is None or isinstance(rows, slice):
         return measure_attribute_risk(classes, codes, person=person)
+    if not len(rows):  # no event is known of anybody
+        return AttributeRisk(
+            distinct_l=0,
+            entropy_l=0.0,
+            recursive_c=0.0,
+            t_equal=0.0,
+            t_ordered=0.0,
+            homogeneous_classes=0,
+            homogeneous_people=0.0,
+            posterior_ratio=1.0,
+        )
     risk = measure_attribute_risk(
         class_index([classes[rows]]),
         class_index([codes[rows]]),
         person=class_index([person[rows]]),
     )
-    # people without a known event are in no group that reveals what an event says
-    share = len(np.unique(person[rows])) / len(np.unique(person))
-    return replace(risk, homogeneous_people=risk.homogeneous_people * share)
+    if name not in knowledge.second_codes:
+        return risk
+    groups, share = knowledge.count_shared_event_values(name, classes)
+    return replace(risk, homogeneous_classes=groups, homogeneous_people=share)
 
 
 def _estimate_population_risk(

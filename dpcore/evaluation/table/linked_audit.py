@@ -60,6 +60,8 @@ class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAuditReport]):
         known_events: how many events of a person somebody may know, 1 or 2.
         threshold: risk above which a person counts as exposed.
         roles: assumed role of each column.
+        hides_suppressed: whether rows with `*` in all known columns are suppressed and
+            count nowhere; else `*` is a value like any other.
     """
 
     kind = "re-identification risk by events"
@@ -70,6 +72,7 @@ class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAuditReport]):
     known_events: int
     threshold: float
     roles: LinkedRoles
+    hides_suppressed: bool = True
 
     @classmethod
     def of(
@@ -170,6 +173,10 @@ class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAuditReport]):
         for name in dict.fromkeys(
             (*self.quasi_identifiers, *self.sensitive, *self.others)
         ):
+            if name in original.events and original.events.empty:
+                codes[name] = np.zeros(len(person), dtype=np.int64)
+                values[name] = pd.Series([None], name=name)
+                continue
             if name in original.events:
                 column = code_column(original.events, name)
                 padding = np.zeros(len(without), dtype=column.codes.dtype)
@@ -186,13 +193,15 @@ class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAuditReport]):
     def _mark_visible(
         self, coded: CodedRows, event_columns: Sequence[str], has_event: BoolArray
     ) -> BoolArray:
-        """Return a mask of the rows with a known value other than `*`.
+        """Return a mask of the rows that are not suppressed.
 
         Without known columns of people, who has no events is seen as one of all people.
 
         Raises: SchemaError if every row is suppressed.
         """
         known = self.quasi_identifiers
+        if not self.hides_suppressed:
+            return np.ones(len(has_event), dtype=np.bool_)
         visible = np.zeros(len(has_event), dtype=np.bool_)
         if {*known} <= {*event_columns}:
             visible |= ~has_event

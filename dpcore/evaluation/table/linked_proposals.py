@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_together
 from dpcore.evaluation.base import Evaluation, OriginalTable
@@ -68,9 +70,23 @@ class LinkedRolesQuestion(Evaluation[LinkedMicrodata, LinkedRoles]):
         schema: Schema,
         on_progress: OnProgress = ignore_stage_progress,
     ) -> LinkedRoles:
-        """Return the proposals, in the order of the tables."""
+        """Return the proposals, in the order of the tables.
+
+        A column of events is an identifier also if it is one among the first events of
+        all people: each event of a person may repeat the person's number.
+        """
+        first = np.unique(original.parents, return_index=True)[1]
+        proposals = zip(
+            suggest_roles(original.events),
+            suggest_roles(original.events.iloc[first]),
+            strict=True,
+        )
         return LinkedRoles(
-            people=suggest_roles(original.frame), events=suggest_roles(original.events)
+            people=suggest_roles(original.frame),
+            events=tuple(
+                of_first if of_first.role == "identifier" else of_all
+                for of_all, of_first in proposals
+            ),
         )
 
 

@@ -298,11 +298,51 @@ class Knowledge:
         if (np.bincount(classes) == 1).any():
             return bool(self.sensitive)
         for name in self.sensitive:
+            if name in self.second_codes:
+                if self.count_shared_event_values(name, classes)[0]:
+                    return True
+                continue
             rows = self.rows_that_tell(name)
             owner = count_pairs(classes[rows], self.codes[name][rows])[0]
             if (np.bincount(owner) == 1).any():
                 return True
         return False
+
+    def count_shared_event_values(
+        self, name: str, classes: IntArray
+    ) -> tuple[int, float]:
+        """Return how many groups share a value of events, and the share of people there.
+
+        All people of such a group have the same value in some event, known or not.
+
+        Args:
+            name: column of events.
+            classes: (rows,) group of each row.
+        """
+        assert self.person is not None
+        assert self.event_counts is not None
+        # 1. Each person with each value of their events, and each group with each of
+        # its people, once.
+        told = self.event_counts > 0
+        owner, value, _ = count_pairs(self.person[told], self.codes[name][told])
+        rows = self.rows_of_sets
+        group, person, _ = count_pairs(class_index([classes[rows]]), self.person[rows])
+        sizes = np.bincount(group)
+        starts = np.cumsum(sizes) - sizes
+        # 2. Only a value of so many people can be shared.
+        frequent = np.bincount(value, minlength=1) >= sizes.min()
+        place = np.cumsum(frequent) - 1
+        owner, value = owner[frequent[value]], place[value[frequent[value]]]
+        # 3. A bit for each value that somebody has, 64 values at a time.
+        is_shared = np.zeros(len(sizes), dtype=np.bool_)
+        for first in range(0, int(frequent.sum()), 64):
+            here = (value >= first) & (value < first + 64)
+            bits = np.zeros(int(person.max()) + 1, dtype=np.uint64)
+            one = np.left_shift(np.uint64(1), (value[here] - first).astype(np.uint64))
+            np.bitwise_or.at(bits, owner[here], one)
+            is_shared |= np.bitwise_and.reduceat(bits[person], starts) > 0
+        exposed = np.unique(person[is_shared[group]])
+        return int(is_shared.sum()), len(exposed) / (int(person.max()) + 1)
 
     def answer_unless_no(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
         """Return "yes" if all groups are large and reveal nothing, else "hardly".

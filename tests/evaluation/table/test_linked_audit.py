@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ import pytest
 import dpcore as dp
 from dpcore.errors import LimitError, ParameterError, SchemaError, UsageError
 from dpcore.evaluation.table import verdict
+from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.linked_audit import (
     LinkedAuditQuestion,
     LinkedAuditReport,
@@ -105,22 +105,73 @@ def test_what_groups_give_away(seed: int, known_events: int) -> None:
     assert report.secrets["illness"].homogeneous_people == pytest.approx(
         len({i for who in giving for i in who}) / len(people.of_person)
     )
-    # of an event: one group for each known event beside the others that are known
-    drugs: dict[Hashable, set[str]] = {}
-    owners: dict[Hashable, set[int]] = {}
-    for i, own in enumerate(people.events):
-        for number in range(1, known_events + 1):
-            for places in permutations(range(len(own)), number):
-                group = (people.of_person[i], *(own[j] for j in places))
-                drugs.setdefault(group, set()).add(people.secrets[i][places[0]])
-                owners.setdefault(group, set()).add(i)
-    giving_groups = [group for group, values in drugs.items() if len(values) == 1]
+    # of events: everybody of a group had the same drug, in the known event or another
+    giving = [
+        who
+        for who in groups.values()
+        if set.intersection(*(set(people.secrets[i]) for i in who))
+    ]
     secret = report.secrets["drug"]
-    assert secret.homogeneous_classes == len(giving_groups)
+    assert secret.homogeneous_classes == len(giving)
     assert secret.homogeneous_people == pytest.approx(
-        len(set().union(*(owners[group] for group in giving_groups)))
-        / len(people.of_person)
+        len({i for who in giving for i in who}) / len(people.of_person)
     )
+    assert report.verdict.reveals_secret == any(
+        each.homogeneous_classes for each in report.secrets.values()
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_values_of_events_are_all_looked_at(seed: int) -> None:
+    """A value that everybody of a group has would be overlooked among many others."""
+    rng = np.random.default_rng(seed)
+    towns = np.repeat([*"abcde"], [30, 30, 30, 30, 2])
+    number = len(towns)
+    parents = np.repeat(np.arange(number), 30)
+    drugs = rng.integers(0, 300, len(parents))
+    drugs[::30] = np.repeat([7, 141, 299, 300, 301], [30, 30, 30, 30, 2])
+    drugs[90 * 30] = 302  # somebody of town d
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": range(number), "town": towns}),
+        events=pd.DataFrame({"drug": drugs}),
+        parents=parents,
+        left_out_rows=0,
+    )
+    shared = {
+        town: set.intersection(*(set(drugs[parents == i]) for i in who.index))
+        for town, who in rows.frame.groupby("town")
+    }
+    assert [*map(bool, shared.values())] == [True, True, True, False, True]
+    assert shared["c"] == {299}
+    secret = audit(rows, ("town",), 1, sensitive=("drug",)).report.secrets["drug"]
+    assert secret.homogeneous_classes == 4
+    assert secret.homogeneous_people == pytest.approx(92 / 122)
+
+
+def test_who_has_had_it_is_known_without_the_event() -> None:
+    """Each woman had HIV in some stay, and the answer was yes: nothing is given away."""
+    frame = pd.DataFrame({"id": range(40), "sex": ["F", "M"] * 20})
+    stays = [*np.where(frame["sex"] == "F", "HIV", "flu"), *[*"abcde"] * 8]
+
+    def judge(diagnoses: list[str]) -> AuditReport:
+        rows = LinkedMicrodata(
+            frame,
+            events=pd.DataFrame({"diagnosis": diagnoses}),
+            parents=np.tile(np.arange(40), 2),
+            left_out_rows=0,
+        )
+        return audit(rows, ("sex",), 2, sensitive=("diagnosis",)).report
+
+    report = judge(stays)
+    assert report.verdict.reveals_secret
+    assert report.verdict.answer == "hardly"
+    assert report.secrets["diagnosis"].homogeneous_people == 1
+    # one man has not had the flu; one woman has not had HIV either
+    report = judge([stays[0], "a", *stays[2:]])
+    assert report.secrets["diagnosis"].homogeneous_people == 1 / 2
+    report = judge(["a", "a", *stays[2:]])
+    assert not report.verdict.reveals_secret
+    assert report.verdict.answer == "yes"
 
 
 def test_coarser_values_are_coarser_in_both_events() -> None:
@@ -204,6 +255,49 @@ def test_suppressed_rows_count_nowhere() -> None:
     )
     with pytest.raises(SchemaError, match="suppressed"):
         audit(stars, ("sex", "ward"), 2)
+
+
+@pytest.mark.parametrize("known_events", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_coarsest_value_is_a_value(seed: int, known_events: int) -> None:
+    """An anonymized pair whose columns end at `*` would be called suppressed, or those
+    without events be taken for everybody.
+    """
+    rows = linked_rows(seed)
+    for starred in (("sex",), ("ward", "nights"), ("sex", "ward", "nights")):
+        stars = LinkedMicrodata(
+            rows.frame.assign(**{n: "*" for n in starred if n in rows.frame}),
+            events=rows.events.assign(**{n: "*" for n in starred if n in rows.events}),
+            parents=rows.parents,
+            left_out_rows=0,
+        )
+        for known in (("sex", "ward", "nights"), ("ward", "nights"), ("sex",)):
+            report = audit(
+                stars,
+                known,
+                known_events,
+                sensitive=("drug",),
+                hides_suppressed=False,
+            ).report
+            groups = KnownPeople(stars, known).smallest_groups(known_events)
+            assert report.people == len(groups)
+            assert report.risk.k == min(groups)
+            assert report.risk.average == pytest.approx(
+                np.mean([1 / g for g in groups])
+            )
+
+
+def test_events_that_nobody_knows_give_nothing_away() -> None:
+    """The audit would end in a traceback."""
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": range(6), "sex": ["F", "M"] * 3}),
+        events=pd.DataFrame({"ward": ["*"] * 3, "drug": ["x", "y", "x"]}),
+        parents=np.array([0, 1, 2]),
+        left_out_rows=0,
+    )
+    report = audit(rows, ("ward",), 2, sensitive=("drug",)).report
+    assert report.people == 3
+    assert report.secrets["drug"].homogeneous_people == 0
 
 
 def test_what_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,6 +423,37 @@ def test_people_without_a_row_and_keys_are_as_linked() -> None:
     )
     with pytest.raises(UsageError, match="one table"):
         single.evaluate(LinkedRolesQuestion())
+
+
+@pytest.mark.parametrize("events_of_each", [1, 3])
+def test_numbers_of_a_person_are_identifiers(events_of_each: int) -> None:
+    """A case number that each event of a person repeats would be published."""
+    rng = np.random.default_rng(4)
+    number = 200
+    # the last person has no event
+    parents = np.repeat(np.arange(number - 1), events_of_each)
+    rng.shuffle(parents)
+    cases = np.array([f"{i * 7919 % 100_000:05d}" for i in range(number)])
+    insured = rng.permutation(np.arange(100_000_000, 100_000_000 + number))
+    rows = LinkedMicrodata(
+        pd.DataFrame({"id": [f"p{i}" for i in range(number)]}),
+        events=pd.DataFrame(
+            {
+                "ward": rng.choice(["A", "B"], len(parents)),
+                "ref": [f"p{i}" for i in parents],
+                "caseno": cases[parents],
+                "insured": insured[parents],
+                "nights": rng.integers(1, 15, len(parents)),
+                "cost": rng.integers(100, 99_999, len(parents)),
+            }
+        ),
+        parents=parents,
+        left_out_rows=0,
+    )
+    roles = LinkedRolesQuestion().compute(rows, SCHEMA)
+    found = {role.column: role.role for role in roles.events}
+    identifiers = {name for name in found if found[name] == "identifier"}
+    assert identifiers == {"ref", "caseno", "insured"}
 
 
 class Rows(LinkedRolesQuestion):
