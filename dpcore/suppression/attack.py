@@ -152,13 +152,23 @@ def _attack_as_reader(
 
 
 def find_known_bounds(
-    tables: Sequence[AttackedTable], new: int, maps: Sequence[KnownMap] = ()
+    tables: Sequence[AttackedTable],
+    new: int,
+    occupied_cells: frozenset[int] = frozenset(),
+    maps: Sequence[KnownMap] = (),
 ) -> KnownBounds:
     """Return the bounds of what all tables but the new one tell too closely.
 
     A table that leaves these bounds as they are adds nothing.
+
+    Args:
+        occupied_cells: cells of the new table that attackers knew to hold people.
     """
-    blank = replace(tables[new], counts=(None,) * len(tables[new].counts))
+    blank = replace(
+        tables[new],
+        counts=(None,) * len(tables[new].counts),
+        occupied_cells=occupied_cells,
+    )
     without = [*tables[:new], blank, *tables[new + 1 :]]
     # Whatever an asked target is compared with, its bounds are found
     outcome = attack(without, maps=maps, known=_AskForAll())

@@ -349,7 +349,11 @@ class _Attacker:
         seen = self._see_tables(table)
         outcome = self._run(seen, with_bounds)
         if outcome.revealed_cells and self.earlier_tables and self._known is None:
-            self._known = find_known_bounds(seen, len(self.earlier_tables), self.maps)
+            new = len(self.earlier_tables)
+            # only members of earlier tables knew who is in the cells of the new one
+            had_members = any(before.rule.members for before, _ in self.earlier_tables)
+            occupied = seen[new].occupied_cells if had_members else frozenset[int]()
+            self._known = find_known_bounds(seen, new, occupied, self.maps)
             outcome = self._run(seen, with_bounds)
         return outcome
 

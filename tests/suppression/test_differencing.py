@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -26,7 +28,7 @@ from tests.suppression.accounts import (
     rows_of,
 )
 from tests.suppression.completions import completions
-from tests.suppression.fits import Fits
+from tests.suppression.fits import Fits, regions_of
 from tests.suppression.tables import Ints, count, groups, plan_of, show
 
 RULE = HidingRule(threshold=3)
@@ -274,3 +276,40 @@ def test_what_two_tables_tell_already_does_not_shut_the_account(
     monkeypatch.setattr(protecting, "find_known_bounds", lambda *_: {})
     with pytest.raises(InfeasibleError, match="earlier exact table"):
         second.exact_table(plan_by(cms, "sex"), others=[other])
+
+
+@pytest.mark.parametrize(("preset", "few"), [("nhs", (1, 1, 1, 1, 1)), ("cms", (2, 9))])
+def test_what_a_new_table_tells_was_not_told_before(
+    preset: str, few: tuple[int, ...]
+) -> None:
+    """The first rule hides empty cells too, and the second one shows them.
+
+    So the second table tells that somebody is in each of its hidden cells.
+    """
+    rule = PRESETS[preset]
+    first = HidingRule(threshold=rule.threshold, hide_zeros=True)
+    codes = [f"r{number}" for number in range(len(few))]
+    cells = {("c1", "f"): 40, ("c1", "m"): 30, ("c2", "f"): 20, ("c2", "m"): 25}
+    for number, (code, people) in enumerate(zip(codes, few, strict=True)):
+        cells[code, "fm"[number % 2]] = people
+    frame = rows_of(cells, "code", "sex")
+    curator = open_account(frame)
+    tables = [publish(curator, plan_by(first, "code"))]
+    with contextlib.suppress(InfeasibleError):
+        tables.append(publish(curator, plan_by(rule, "code", "sex")))
+
+    def find_most(shown: Sequence[PublishedTable]) -> list[float]:
+        """Return the most people of each small code, for readers of both rules."""
+        occupied = [
+            region
+            for table in shown
+            for region, count in zip(regions_of(table), table.counts, strict=True)
+            if count is None and table.rule.shows_zeros
+        ]
+        fits = Fits(shown, occupied=occupied)
+        return [fits.find_end(fits.weigh({"code": frozenset({r})}), 1) for r in codes]
+
+    assert min(find_most(tables)) >= rule.threshold
+    # the twin: a second table that ignores the first one
+    ignoring = publish(open_account(frame), plan_by(rule, "code", "sex"))
+    assert max(find_most([tables[0], ignoring])) < rule.threshold
