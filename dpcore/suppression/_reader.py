@@ -205,6 +205,8 @@ class Reader:
                 reasons = _Reasons(weights, base, table.threshold)
                 for solution in solutions:
                     reasons.record(solution)
+                # any of these cells may be hidden to give another reason
+                proof = self._system.find_cells_sharing_atoms(np.concatenate(atoms))
                 for place, cell in enumerate(joined):
                     if (number, cell) not in cells or reasons.has_reason[place]:
                         continue
@@ -213,7 +215,7 @@ class Reader:
                             table=number,
                             cell=cell,
                             filled_group=BY_REASON,
-                            proof=self._system.find_cells_sharing_atoms(atoms[place]),
+                            proof=proof,
                         )
 
     def _find_reason(self, reasons: _Reasons, place: int) -> bool:
