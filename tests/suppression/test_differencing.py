@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 from collections.abc import Sequence
 
@@ -19,6 +20,7 @@ from dpcore.suppression import (
     TablePlan,
 )
 from dpcore.suppression import protect as protecting
+from dpcore.suppression.plan import ExceptedCell
 from dpcore.suppression.protect import attack_all, protect_table
 from tests.suppression.accounts import (
     name_account,
@@ -313,3 +315,39 @@ def test_what_a_new_table_tells_was_not_told_before(
     # the twin: a second table that ignores the first one
     ignoring = publish(open_account(frame), plan_by(rule, "code", "sex"))
     assert max(find_most([tables[0], ignoring])) < rule.threshold
+
+
+@pytest.mark.parametrize("preset", ["nhs", "cms", "acro"])
+def test_an_exception_for_a_group_is_none_for_its_parts(preset: str) -> None:
+    """Three people may be shown as one group, and a second table cuts it in two."""
+    ages = ("10", "20", "21", "30")
+    frame = rows_of({("10",): 20, ("20",): 2, ("21",): 1, ("30",): 30}, "age")
+    plans = [
+        plan_by(
+            PRESETS[preset],
+            ShownColumn(
+                column="age",
+                hierarchy=Hierarchy(values=ages, levels=(ages, labels, ("*",) * 4)),
+                levels=(1,),
+            ),
+        )
+        for labels in (("low", "middle", "middle", "high"), ("x", "x", "y", "y"))
+    ]
+    excepted = ExceptedCell(labels=("middle",), reason="the three people agreed")
+    plans[0] = dataclasses.replace(plans[0], exceptions=(excepted,))
+    curator = open_account(frame)
+    tables = [publish(curator, plans[0])]
+    with contextlib.suppress(InfeasibleError):
+        tables.append(publish(curator, plans[1]))
+
+    def find_bounds(shown: Sequence[PublishedTable], age: str) -> list[float]:
+        """Return the fewest and most people of an age."""
+        fits = Fits(shown)
+        weights = fits.weigh({"age": frozenset({age})})
+        return [fits.find_end(weights, sign) for sign in (-1, 1)]
+
+    assert find_bounds(tables, "20") == find_bounds(tables, "21") == [0, 3]
+    # the twin: a second table that ignores the first one
+    ignoring = publish(open_account(frame), plans[1])
+    assert find_bounds([tables[0], ignoring], "20") == [2, 2]
+    assert find_bounds([tables[0], ignoring], "21") == [1, 1]
