@@ -107,14 +107,15 @@ def protect_table(
         )
     for cell in hidden_before:
         reasons.setdefault(cell, "earlier table")
-    fixed = np.zeros(layout.size, dtype=bool)
-    fixed[list(exceptions)] = True
-    fixed[list(shown_before)] = True
     hidden = np.zeros(layout.size, dtype=bool)
     hidden[list(reasons)] = True
+    fixed = np.zeros(layout.size, dtype=bool)
     if not plan.rule.hide_zeros:
-        # so readers know of most hidden cells that they are not empty
-        fixed[(counts == 0) & ~_find_cells_beside_full(layout, counts, hidden)] = True
+        fixed[counts == 0] = True  # so readers know that hidden cells are not empty
+        if plan.rule.hide_full:
+            fixed[_find_cells_beside_full(layout, counts, hidden)] = False
+    fixed[list(exceptions)] = True
+    fixed[list(shown_before)] = True
     fixed[list(reasons)] = False
     occupied = _find_occupied_cells(plan, layout, counts)
     least = np.zeros(layout.size, dtype=np.int64)
