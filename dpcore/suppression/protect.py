@@ -110,10 +110,12 @@ def protect_table(
     hidden = np.zeros(layout.size, dtype=bool)
     hidden[list(reasons)] = True
     fixed = np.zeros(layout.size, dtype=bool)
-    if not plan.rule.hide_zeros:
+    if plan.rule.shows_zeros:
         fixed[counts == 0] = True  # so readers know that hidden cells are not empty
-        if plan.rule.hide_full:
-            fixed[_find_cells_beside_full(layout, counts, hidden)] = False
+    elif not plan.rule.hide_zeros and not earlier_tables:
+        # a cell may also hold all people of a group of an earlier table
+        is_beside = _find_cells_beside_full(layout, counts, hidden)
+        fixed[(counts == 0) & ~is_beside] = True
     fixed[list(exceptions)] = True
     fixed[list(shown_before)] = True
     fixed[list(reasons)] = False
@@ -301,8 +303,8 @@ def _find_filled_cells(
 ) -> Bools:
     """Return (cells,) whether readers know that a cell holds somebody if it is hidden.
 
-    A rule that hides full cells hides the empty cells beside them, and no others. A
-    line that shows people in another cell has no full one.
+    A rule that hides full cells hides the empty cells beside them, and others for an
+    earlier table alone. A line that shows people in another cell has no full one.
     """
     is_filled = (counts > 0) & (not rule.hide_zeros)
     if rule.hide_full:
