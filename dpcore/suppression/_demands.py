@@ -49,7 +49,9 @@ def list_demands(system: EquationSystem, first_group: int) -> list[Demand]:
             target=((number, cell), None),
             atoms=system.places[number, cell],
             needed=table.needed_in(cell),
-            may_be_empty=table.is_past and not table.hide_zeros,
+            # a cell whose values nobody has any more, or a cell of then
+            may_be_empty=not table.hide_zeros
+            and (table.is_past or not len(system.places[number, cell])),
         )
         for number, table in enumerate(system.tables)
         for cell, count in enumerate(table.counts)

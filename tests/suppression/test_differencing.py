@@ -351,3 +351,24 @@ def test_an_exception_for_a_group_is_none_for_its_parts(preset: str) -> None:
     ignoring = publish(open_account(frame), plans[1])
     assert find_bounds([tables[0], ignoring], "20") == [2, 2]
     assert find_bounds([tables[0], ignoring], "21") == [1, 1]
+
+
+@pytest.mark.parametrize("preset", ["acro", "own"])
+def test_a_hidden_empty_value_is_not_told_by_a_table_without_it(preset: str) -> None:
+    """The second table covers everybody, so nobody has the value that it leaves out."""
+    rule = PRESETS.get(preset, HidingRule(threshold=5, hide_zeros=True))
+    codes = ("c1", "c2", "r1", "r2")
+    people = dict(zip(codes, (40, 45, 2, 11), strict=True))
+    frame = rows_of({(code,): number for code, number in people.items()}, "code")
+    curator = open_account(frame, {"code": (*codes, "empty")})
+    first = publish(curator, plan_by(rule, "code"))
+    assert first.counts[first.layout.find_cell(("empty",))] is None
+    listed = ShownColumn(
+        column="code", hierarchy=Hierarchy(values=codes, levels=(codes, ("*",) * 4))
+    )
+    with pytest.raises(InfeasibleError, match="earlier exact table"):
+        publish(curator, plan_by(rule, listed))
+    # the twin: a rule that shows empty cells does not protect them
+    curator = open_account(frame, {"code": (*codes, "empty")})
+    publish(curator, plan_by(PRESETS["nhs"], "code"))
+    assert len(publish(curator, plan_by(PRESETS["nhs"], listed)).counts) == 5

@@ -266,8 +266,11 @@ def test_readers_who_trust_the_map_do_not_find_the_women_of_a_town() -> None:
 def test_without_readers_who_trust_the_map_they_are_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The twin: nobody takes the errors to be as few as they can be."""
+    """The twin: nobody takes the errors to be as few as they can be, or asks for reasons."""
     monkeypatch.setattr(
         AtomBlocks, "find_errors", lambda _: np.zeros(0, dtype=np.int64)
+    )
+    monkeypatch.setattr(
+        "dpcore.suppression._reader.find_hidden_components", lambda table: []
     )
     assert find_most_women() == 3
