@@ -49,6 +49,7 @@ from dpcore.synthesis.quote import Quote
 from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.digests import combine_tables, fingerprint, pseudonyms
 from dpcore.tables.rows import PublicTable
+from dpcore.text import Text
 
 COUNTS_KIND = "linked rows"
 
@@ -285,7 +286,7 @@ class LinkedCurator:
                 "a group of the anonymized tables has fewer than {k} {whom}",
                 remedy="raise k",
                 k=max(plan.k, smallest_group),
-                whom="people",
+                whom=Text("people"),
             )
         names = pseudonyms(
             pd.Series(range(len(made.people))), ledger.key, uuid.uuid4().hex

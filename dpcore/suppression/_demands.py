@@ -49,7 +49,9 @@ def list_demands(system: EquationSystem, first_group: int) -> list[Demand]:
             target=((number, cell), None),
             atoms=system.places[number, cell],
             needed=table.needed_in(cell),
-            may_be_empty=table.is_past and not table.hide_zeros,
+            # a cell whose values nobody has any more, or a cell of then
+            may_be_empty=not table.hide_zeros
+            and (table.is_past or not len(system.places[number, cell])),
         )
         for number, table in enumerate(system.tables)
         for cell, count in enumerate(table.counts)
@@ -137,8 +139,10 @@ def _list_unshown_demands(
     Two tables that cut a column at different places tell the people between both
     cuts, and two areas that cross tell those in both. Of a group inside a cell that
     is shown to be small, no more people can be demanded than are in that cell: then
-    the largest threshold counts that the cell meets. A group of people with errors
-    of coding is asked for together with those of the same inner value.
+    the largest threshold counts that the cell meets. If it meets none, the cell is an
+    exception. Of a group inside it, nothing may be told: all people of the cell must be
+    possible there. A group of people with errors of coding is asked for together with
+    those of the same inner value.
     """
     own = [
         table
@@ -164,8 +168,9 @@ def _list_unshown_demands(
             is_strict = count is not None or table.threshold == thresholds[-1]
             if is_strict:
                 is_asked &= ~(inside & (sizes == width))
-    is_asked &= room >= thresholds[0]
-    needed = np.array(thresholds)[np.searchsorted(thresholds, room, "right") - 1]
+    is_asked &= room > 0
+    met = np.searchsorted(thresholds, room, "right")
+    needed = np.where(met > 0, np.array(thresholds)[met - 1], room)
     hide_zeros = any(table.hide_zeros for table in own)
     hide_full = any(table.hide_full for table in own)
     groups += [

@@ -206,8 +206,12 @@ class EquationSystem:
                 raise contradiction_error()
 
     def is_settled(self, atoms: Ints) -> bool:
-        """Return whether it is clear without counts that hardly anybody is there."""
-        return bool(self.is_rare[atoms].all())
+        """Return whether a map tells, without counts, that hardly anybody is there.
+
+        Readers without maps know of no such atoms. If a cell has none, its values are
+        no longer listed.
+        """
+        return bool(self.blocks.maps) and bool(self.is_rare[atoms].all())
 
     def mark_rare(self, groups: Iterable[RareGroup]) -> Bools:
         """Return which atoms are in some rare groups."""

@@ -205,6 +205,10 @@ class Reader:
                 reasons = _Reasons(weights, base, table.threshold)
                 for solution in solutions:
                     reasons.record(solution)
+                # any of these cells may be hidden to give another reason
+                proof = self._system.find_cells_sharing_atoms(
+                    np.unique(np.concatenate(atoms))
+                )
                 for place, cell in enumerate(joined):
                     if (number, cell) not in cells or reasons.has_reason[place]:
                         continue
@@ -213,9 +217,7 @@ class Reader:
                             table=number,
                             cell=cell,
                             filled_group=BY_REASON,
-                            proof=self._system.find_cells_sharing_atoms(
-                                np.unique(np.concatenate(atoms))
-                            ),
+                            proof=proof,
                         )
 
     def _find_reason(self, reasons: _Reasons, place: int) -> bool:

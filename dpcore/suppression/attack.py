@@ -152,17 +152,55 @@ def _attack_as_reader(
 
 
 def find_known_bounds(
-    tables: Sequence[AttackedTable], new: int, maps: Sequence[KnownMap] = ()
+    tables: Sequence[AttackedTable],
+    new: int,
+    occupied_cells: frozenset[int] = frozenset(),
+    maps: Sequence[KnownMap] = (),
 ) -> KnownBounds:
     """Return the bounds of what all tables but the new one tell too closely.
 
     A table that leaves these bounds as they are adds nothing.
+
+    Args:
+        occupied_cells: cells of the new table that attackers knew to hold people.
     """
-    blank = replace(tables[new], counts=(None,) * len(tables[new].counts))
+    dropped = _find_dropped_columns(tables, new)
+    blank = replace(
+        tables[new],
+        counts=(None,) * len(tables[new].counts),
+        occupied_cells=occupied_cells,
+        complete_columns=tables[new].complete_columns - dropped,
+    )
     without = [*tables[:new], blank, *tables[new + 1 :]]
     # Whatever an asked target is compared with, its bounds are found
     outcome = attack(without, maps=maps, known=_AskForAll())
-    return {told.target: told.bounds for told in outcome.revealed_cells}
+    return {
+        told.target: told.bounds
+        for told in outcome.revealed_cells
+        # with other values, groups that no table shows have other numbers
+        if told.table < len(tables) or not dropped
+    }
+
+
+def _find_dropped_columns(tables: Sequence[AttackedTable], new: int) -> frozenset[str]:
+    """Return the columns of which the new table does not list a value of others."""
+    listed: dict[str, set[str]] = {}
+    for name, axis in _list_axes(tables):
+        listed.setdefault(name, set()).update(*axis)
+    return frozenset(
+        name
+        for name, axis in _list_axes([tables[new]])
+        if set[str]().union(*axis) < listed[name]
+    )
+
+
+def _list_axes(
+    tables: Iterable[AttackedTable],
+) -> Iterable[tuple[str, list[frozenset[str]]]]:
+    """Return the column and the groups of each axis."""
+    for table in tables:
+        for name, axis in zip(table.columns, table.groups, strict=True):
+            yield name, [group for group in axis if group is not None]
 
 
 class _AskForAll(dict[Target, tuple[float, float] | None]):

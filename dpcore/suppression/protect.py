@@ -107,17 +107,22 @@ def protect_table(
         )
     for cell in hidden_before:
         reasons.setdefault(cell, "earlier table")
-    fixed = np.zeros(layout.size, dtype=bool)
-    fixed[list(exceptions)] = True
-    fixed[list(shown_before)] = True
-    if plan.rule.shows_zeros:
-        fixed[counts == 0] = True  # so readers know that hidden cells are not empty
-    fixed[list(reasons)] = False
-    occupied = _find_occupied_cells(plan, layout, counts)
     hidden = np.zeros(layout.size, dtype=bool)
     hidden[list(reasons)] = True
+    fixed = np.zeros(layout.size, dtype=bool)
+    if plan.rule.shows_zeros:
+        fixed[counts == 0] = True  # so readers know that hidden cells are not empty
+    elif not plan.rule.hide_zeros and not earlier_tables:
+        # a cell may also hold all people of a group of an earlier table
+        is_beside = _find_cells_beside_full(layout, counts, hidden)
+        fixed[(counts == 0) & ~is_beside] = True
+    fixed[list(exceptions)] = True
+    fixed[list(shown_before)] = True
+    fixed[list(reasons)] = False
+    occupied = _find_occupied_cells(plan, layout, counts)
     least = np.zeros(layout.size, dtype=np.int64)
     least[occupied] = 1
+    least[_find_filled_cells(plan.rule, layout, counts, hidden)] = 1
     on_progress("suppressing", 0.0)
     hidden = CellHider(
         layout=layout,
@@ -230,7 +235,11 @@ def _hide(table: PublishedTable, hidden: Bools) -> PublishedTable:
         None if is_hidden else count
         for count, is_hidden in zip(table.counts, hidden.tolist(), strict=True)
     )
-    return replace(table, counts=counts)
+    people = np.array(table.counts)
+    is_filled = _find_filled_cells(table.rule, table.layout, people, hidden)
+    filled = np.flatnonzero(hidden & is_filled).tolist()
+    occupied = tuple(sorted({*table.occupied, *filled}))
+    return replace(table, counts=counts, occupied=occupied)
 
 
 def _show_unneeded(
@@ -277,6 +286,33 @@ def _find_occupied_cells(plan: TablePlan, layout: Layout, counts: Ints) -> Ints:
         if counts[cell] and (shown.values_are_public or group.values == {MISSING})
     ]
     return np.array(sorted(cells), dtype=np.int64)
+
+
+def _find_cells_beside_full(layout: Layout, counts: Ints, hidden: Bools) -> Bools:
+    """Return (cells,) whether a line of a cell has a hidden cell with all its people."""
+    is_beside = np.zeros(layout.size, dtype=bool)
+    for _, children in layout.equations:
+        occupied = np.array(children)[counts[children] > 0]
+        if len(occupied) == 1 and hidden[occupied[0]]:
+            is_beside[children] = True
+    return is_beside
+
+
+def _find_filled_cells(
+    rule: HidingRule, layout: Layout, counts: Ints, hidden: Bools
+) -> Bools:
+    """Return (cells,) whether readers know that a cell holds somebody if it is hidden.
+
+    A rule that hides full cells hides the empty cells beside them, and others for an
+    earlier table alone. A line that shows people in another cell has no full one.
+    """
+    is_filled = (counts > 0) & (not rule.hide_zeros)
+    if rule.hide_full:
+        is_shown = (counts > 0) & ~hidden
+        for _, children in layout.equations:
+            others = is_shown[children].sum() - is_shown[children]
+            is_filled[children] &= others > 0
+    return is_filled
 
 
 def _find_unrelated_columns(
@@ -349,7 +385,11 @@ class _Attacker:
         seen = self._see_tables(table)
         outcome = self._run(seen, with_bounds)
         if outcome.revealed_cells and self.earlier_tables and self._known is None:
-            self._known = find_known_bounds(seen, len(self.earlier_tables), self.maps)
+            new = len(self.earlier_tables)
+            # only members of earlier tables knew who is in the cells of the new one
+            had_members = any(before.rule.members for before, _ in self.earlier_tables)
+            occupied = seen[new].occupied_cells if had_members else frozenset[int]()
+            self._known = find_known_bounds(seen, new, occupied, self.maps)
             outcome = self._run(seen, with_bounds)
         return outcome
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ from dpcore.suppression import (
     TablePlan,
 )
 from dpcore.suppression import protect as protecting
+from dpcore.suppression.plan import ExceptedCell
 from dpcore.suppression.protect import attack_all, protect_table
 from tests.suppression.accounts import (
     name_account,
@@ -26,7 +30,7 @@ from tests.suppression.accounts import (
     rows_of,
 )
 from tests.suppression.completions import completions
-from tests.suppression.fits import Fits
+from tests.suppression.fits import Fits, regions_of
 from tests.suppression.tables import Ints, count, groups, plan_of, show
 from workbench.report.of_exact_table import rule_words
 
@@ -295,3 +299,97 @@ def test_empty_cells_are_shown_if_the_page_says_so() -> None:
     # of a group in one cell, an empty cell may be hidden, too
     full = HidingRule(threshold=5, hide_full=True)
     assert "unless they are hidden" in rule_words(full, is_first=True)
+
+
+@pytest.mark.parametrize(("preset", "few"), [("nhs", (1, 1, 1, 1, 1)), ("cms", (2, 9))])
+def test_what_a_new_table_tells_was_not_told_before(
+    preset: str, few: tuple[int, ...]
+) -> None:
+    """The first rule hides empty cells too, and the second one shows them.
+
+    So the second table tells that somebody is in each of its hidden cells.
+    """
+    rule = PRESETS[preset]
+    first = HidingRule(threshold=rule.threshold, hide_zeros=True)
+    codes = [f"r{number}" for number in range(len(few))]
+    cells = {("c1", "f"): 40, ("c1", "m"): 30, ("c2", "f"): 20, ("c2", "m"): 25}
+    for number, (code, people) in enumerate(zip(codes, few, strict=True)):
+        cells[code, "fm"[number % 2]] = people
+    frame = rows_of(cells, "code", "sex")
+    curator = open_account(frame)
+    tables = [publish(curator, plan_by(first, "code"))]
+    with contextlib.suppress(InfeasibleError):
+        tables.append(publish(curator, plan_by(rule, "code", "sex")))
+
+    def find_most(shown: Sequence[PublishedTable]) -> list[float]:
+        """Return the most people of each small code, for readers of both rules."""
+        occupied = [
+            region
+            for table in shown
+            for region, count in zip(regions_of(table), table.counts, strict=True)
+            if count is None and table.rule.shows_zeros
+        ]
+        fits = Fits(shown, occupied=occupied)
+        return [fits.find_end(fits.weigh({"code": frozenset({r})}), 1) for r in codes]
+
+    assert min(find_most(tables)) >= rule.threshold
+    # the twin: a second table that ignores the first one
+    ignoring = publish(open_account(frame), plan_by(rule, "code", "sex"))
+    assert max(find_most([tables[0], ignoring])) < rule.threshold
+
+
+@pytest.mark.parametrize("preset", ["nhs", "cms", "acro"])
+def test_an_exception_for_a_group_is_none_for_its_parts(preset: str) -> None:
+    """Three people may be shown as one group, and a second table cuts it in two."""
+    ages = ("10", "20", "21", "30")
+    frame = rows_of({("10",): 20, ("20",): 2, ("21",): 1, ("30",): 30}, "age")
+    plans = [
+        plan_by(
+            PRESETS[preset],
+            ShownColumn(
+                column="age",
+                hierarchy=Hierarchy(values=ages, levels=(ages, labels, ("*",) * 4)),
+                levels=(1,),
+            ),
+        )
+        for labels in (("low", "middle", "middle", "high"), ("x", "x", "y", "y"))
+    ]
+    excepted = ExceptedCell(labels=("middle",), reason="the three people agreed")
+    plans[0] = dataclasses.replace(plans[0], exceptions=(excepted,))
+    curator = open_account(frame)
+    tables = [publish(curator, plans[0])]
+    with contextlib.suppress(InfeasibleError):
+        tables.append(publish(curator, plans[1]))
+
+    def find_bounds(shown: Sequence[PublishedTable], age: str) -> list[float]:
+        """Return the fewest and most people of an age."""
+        fits = Fits(shown)
+        weights = fits.weigh({"age": frozenset({age})})
+        return [fits.find_end(weights, sign) for sign in (-1, 1)]
+
+    assert find_bounds(tables, "20") == find_bounds(tables, "21") == [0, 3]
+    # the twin: a second table that ignores the first one
+    ignoring = publish(open_account(frame), plans[1])
+    assert find_bounds([tables[0], ignoring], "20") == [2, 2]
+    assert find_bounds([tables[0], ignoring], "21") == [1, 1]
+
+
+@pytest.mark.parametrize("preset", ["acro", "own"])
+def test_a_hidden_empty_value_is_not_told_by_a_table_without_it(preset: str) -> None:
+    """The second table covers everybody, so nobody has the value that it leaves out."""
+    rule = PRESETS.get(preset, HidingRule(threshold=5, hide_zeros=True))
+    codes = ("c1", "c2", "r1", "r2")
+    people = dict(zip(codes, (40, 45, 2, 11), strict=True))
+    frame = rows_of({(code,): number for code, number in people.items()}, "code")
+    curator = open_account(frame, {"code": (*codes, "empty")})
+    first = publish(curator, plan_by(rule, "code"))
+    assert first.counts[first.layout.find_cell(("empty",))] is None
+    listed = ShownColumn(
+        column="code", hierarchy=Hierarchy(values=codes, levels=(codes, ("*",) * 4))
+    )
+    with pytest.raises(InfeasibleError, match="earlier exact table"):
+        publish(curator, plan_by(rule, listed))
+    # the twin: a rule that shows empty cells does not protect them
+    curator = open_account(frame, {"code": (*codes, "empty")})
+    publish(curator, plan_by(PRESETS["nhs"], "code"))
+    assert len(publish(curator, plan_by(PRESETS["nhs"], listed)).counts) == 5

@@ -56,15 +56,30 @@ def random_table(seed: int) -> tuple[TablePlan, Ints]:
     return plan, count(plan, finest.tolist())
 
 
+def find_filled(table: PublishedTable) -> set[int]:
+    """Return the hidden cells that are not empty, as readers of the rule know.
+
+    If the rule hides full cells, it hides empty ones beside these alone.
+    """
+    if table.rule.hide_zeros:
+        return set()
+    filled = {cell for cell, shown in enumerate(table.counts) if shown is None}
+    if table.rule.hide_full:
+        for _, children in table.layout.equations:
+            if not any(table.counts[cell] for cell in children):
+                filled -= {*children}
+    return filled
+
+
 def possible(
     table: PublishedTable, counts: Ints
 ) -> tuple[list[int], list[int], set[tuple[int, int]]]:
     """Return the least and most of each cell, and pairs of cells that may differ."""
+    filled = find_filled(table)
     known = frozenset(
         (0, cell)
         for cell, shown in enumerate(table.counts)
-        if shown is None
-        and (table.rule.shows_zeros or (table.rule.members and counts[cell]))
+        if shown is None and (cell in filled or (table.rule.members and counts[cell]))
     )
     low = [10**6] * len(counts)
     high = [-1] * len(counts)
@@ -87,18 +102,24 @@ def show_as_known(
     plan: TablePlan, counts: Ints, hidden: Sequence[int]
 ) -> PublishedTable:
     """Return a table with these cells hidden, and what readers know by its rule."""
-    occupied: tuple[int, ...] = ()
-    if plan.rule.members or plan.rule.shows_zeros:
-        occupied = tuple(np.flatnonzero(counts > 0).tolist())
-    return dataclasses.replace(show(plan, counts, hidden), occupied=occupied)
+    table = show(plan, counts, hidden)
+    known = np.flatnonzero(counts > 0) if plan.rule.members else find_filled(table)
+    occupied = tuple(sorted(int(cell) for cell in known))
+    return dataclasses.replace(table, occupied=occupied)
 
 
 def show_total(plan: TablePlan, counts: Ints) -> PublishedTable:
     """Return a table that hides all that may be hidden."""
+    beside_full = {
+        cell
+        for _, children in plan.build_layout().equations
+        for cell in children
+        if plan.rule.hide_full and np.count_nonzero(counts[children]) == 1
+    }
     hidden = [
         cell
         for cell, people in enumerate(counts.tolist())
-        if cell and (people or not plan.rule.shows_zeros)
+        if cell and (people or plan.rule.hide_zeros or cell in beside_full)
     ]
     return show_as_known(plan, counts, hidden)
 
@@ -129,7 +150,7 @@ def test_no_completion_tells_a_hidden_cell(seed: int) -> None:
             assert not rule.hides(people)
         elif people < rule.threshold:
             assert low[cell] < needed <= high[cell]
-            assert people or not rule.shows_zeros
+            assert people or cell not in find_filled(table.published)
         bound = table.bounds.get(cell)
         if bound is not None and bound.is_exact:
             assert (bound.low, bound.high) == (low[cell], high[cell])
@@ -309,6 +330,29 @@ def test_two_hidden_cells_leave_room_for_one_at_the_threshold(hide_full: bool) -
         # the twin: both may not leave
         outcome = attack_all(show_as_known(plan, counts, [3, 4]), counts, [])
         assert {one.cell for one in outcome.revealed_cells} == {3, 4}
+
+
+def test_a_rule_with_full_cells_hides_empty_cells_beside_these_alone() -> None:
+    """Six lines of one person sum to six: readers know that none of them is empty."""
+    rule = HidingRule(threshold=5, hide_full=True)
+    plan = plan_of(rule, a=groups("a", *[1] * 10))
+    counts = count(plan, [40, 40, 1, 1, 1, 1, 1, 1, 0, 0])
+    made = protect_table(plan, counts)
+    hidden = [cell for cell, shown in enumerate(made.published.counts) if shown is None]
+    assert counts[hidden].min() > 0
+    assert counts[hidden].sum() - (len(hidden) - 1) >= rule.threshold
+    assert all(made.bounds[cell].low == 1 for cell in hidden)
+    # the twin: the six alone may not be hidden
+    alone = show_as_known(plan, counts, range(3, 9))
+    told = {one.cell for one in attack_all(alone, counts, []).revealed_cells}
+    assert told == {*range(3, 9)}
+    # beside a full cell, an empty one is hidden, and readers know nothing of it
+    plan = plan_of(rule, a=groups("a", 1, 1, 1), b=groups("b", 1, 1, 1))
+    counts = count(plan, [[40, 0, 0], [50, 60, 70], [80, 90, 60]])
+    made = protect_table(plan, counts)
+    empty = [cell for cell in made.reasons if not counts[cell]]
+    assert empty
+    assert all(made.bounds[cell].low == 0 for cell in empty)
 
 
 PEOPLE_IN_THREE_COLUMNS = [[2, 2, 2], [40, 60, 80], [90, 70, 50]]
