@@ -306,7 +306,9 @@ def _find_filled_cells(
     A rule that hides full cells hides the empty cells beside them, and others for an
     earlier table alone. A line that shows people in another cell has no full one.
     """
-    is_filled = (counts > 0) & (not rule.hide_zeros)
+    if rule.hide_zeros:
+        return np.zeros(layout.size, dtype=bool)
+    is_filled = counts > 0
     if rule.hide_full:
         is_shown = (counts > 0) & ~hidden
         for _, children in layout.equations:

@@ -393,3 +393,39 @@ def test_a_hidden_empty_value_is_not_told_by_a_table_without_it(preset: str) -> 
     curator = open_account(frame, {"code": (*codes, "empty")})
     publish(curator, plan_by(PRESETS["nhs"], "code"))
     assert len(publish(curator, plan_by(PRESETS["nhs"], listed)).counts) == 5
+
+
+@pytest.mark.parametrize("preset", ["nhs", "cms"])
+def test_details_do_not_tell_which_total_was_hidden_for_being_small(
+    preset: str,
+) -> None:
+    """Of two hidden districts one is small, and the ages show that the other is not."""
+    rule = PRESETS[preset]
+    ages = ("0-17", "18-39", "40-64", "65+")
+    people = {
+        "D1": (2, 1, 0, 0),
+        "D2": (30, 27, 25, 40),
+        "D3": (60, 45, 50, 55),
+        "D4": (70, 80, 66, 71),
+    }
+    cells = {
+        (district, age): number
+        for district, line in people.items()
+        for age, number in zip(ages, line, strict=True)
+    }
+    frame = rows_of(cells, "district", "age")
+    curator = open_account(frame)
+    tables = [publish(curator, plan_by(rule, "district"))]
+    assert [count is None for count in tables[0].counts] == [0, 1, 1, 0, 0]
+    with contextlib.suppress(InfeasibleError):
+        tables.append(publish(curator, plan_by(rule, "district", "age")))
+
+    def find_fewest(shown: Sequence[PublishedTable]) -> float:
+        """Return the fewest people of the large one of both districts."""
+        fits = Fits(shown)
+        return fits.find_end(fits.weigh({"district": frozenset({"D2"})}), -1)
+
+    assert find_fewest(tables) < rule.threshold
+    # the twin: a second table that ignores the first one
+    ignoring = publish(open_account(frame), plan_by(rule, "district", "age"))
+    assert find_fewest([tables[0], ignoring]) >= rule.threshold
