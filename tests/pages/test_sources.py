@@ -56,11 +56,13 @@ def source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
 
 @contextmanager
 def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whoever is told that rows were read wants no more of them."""
+    """Whoever is told that rows are read wants none of them.
+
+    How many are told, and whether any, hangs on which thread reads them.
+    """
 
     def tell(rows: int) -> None:
-        if rows:
-            raise cancelled_error()
+        raise cancelled_error()
 
     with monkeypatch.context() as patched:
         patched.setattr(opening, "report_rows", tell)
