@@ -23,6 +23,7 @@ from dpcore.errors import (
     UsageError,
 )
 from dpcore.schema.column import Boolean, Categorical
+from dpcore.schema.origin import fold_text
 from dpcore.schema.schema import Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text, declared_texts
@@ -127,8 +128,9 @@ def _check_unrelated(
 def _find_recoded_columns(table: PublishedTable, people: DistinctRows) -> set[str]:
     """Return the columns of a table that this file seems to write in another way.
 
-    Most people have values that the table does not list, or values that vanished came
-    back under other names: several of them, or one with about as many people.
+    Most people have values that the table does not list, values that vanished came back
+    under other names (several of them, or one with about as many people), or a value
+    differs from a listed one in case, blanks or Unicode form alone.
     """
     recoded = set()
     for axis, lines in zip(table.layout.axes, list_lines(table.layout), strict=True):
@@ -154,7 +156,13 @@ def _find_recoded_columns(table: PublishedTable, people: DistinctRows) -> set[st
             table.rule.threshold, MAX_RENAMED_CHANGE * left
         )
         names = {text for text, new in zip(texts, is_new.tolist(), strict=True) if new}
-        if vanished and names and (is_close or min(len(vanished), len(names)) > 1):
+        is_respelled = not {*map(fold_text, axis.finest_group)}.isdisjoint(
+            map(fold_text, names)
+        )
+        is_renamed = (
+            vanished and names and (is_close or min(len(vanished), len(names)) > 1)
+        )
+        if is_respelled or is_renamed:
             recoded.add(axis.column)
     return recoded
 

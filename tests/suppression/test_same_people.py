@@ -161,6 +161,17 @@ def test_values_of_few_people_that_are_written_in_another_way_are_refused(
     assert refused.value.details["columns"] == "ill"
 
 
+@pytest.mark.parametrize("spelled", ["FLU", "Flu"])
+def test_a_value_that_some_rows_write_in_another_way_is_refused(spelled: str) -> None:
+    """Those rows passed as people who left while others came with a new value."""
+    today = {**ILL, "none": 330, "flu": 40, spelled: 20}
+    with pytest.raises(InfeasibleError, match="writes with other values") as refused:
+        compare_illnesses(today)
+    assert refused.value.details["columns"] == "ill"
+    # the twin: a value of its own
+    assert compare_illnesses({**today, spelled: 0, "flow": 20}).content is not None
+
+
 @pytest.mark.parametrize(
     "today",
     [
