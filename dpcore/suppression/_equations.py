@@ -6,7 +6,7 @@ Bounds are tightened by propagation of intervals over the equations.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,8 @@ class EquationSystem:
     """The equations of the published tables over atoms, with the atoms' bounds.
 
     Args:
-        knows_numbers: whether readers know how many people have a rare pair at most.
+        counted_pairs: pairs of columns of whose rare pairs readers know how many people
+            have each at most.
         most_errors: people with errors of coding, as readers take them to be few; None
             if they do not.
 
@@ -53,14 +54,16 @@ class EquationSystem:
         tables: Sequence[AttackedTable],
         blocks: AtomBlocks,
         *,
-        knows_numbers: bool = False,
+        counted_pairs: Collection[frozenset[str]] = (),
         most_errors: int | None = None,
     ) -> None:
         self.tables = tables
         self.blocks = blocks
         self.rare_groups = blocks.find_rare_groups()
         self.limits = [
-            (group.atoms, group.most) for group in self.rare_groups if knows_numbers
+            (group.atoms, group.most)
+            for group in self.rare_groups
+            if group.columns in counted_pairs
         ]
         if most_errors is not None:
             self.limits.append((blocks.find_errors(), most_errors))

@@ -7,7 +7,7 @@ linear programs that are large in many cells at once, and cell by cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,8 @@ class Reader:
 
     Args:
         known: what was told before, see `find_known_bounds`.
-        knows_numbers: whether they know how many people have a rare pair at most.
+        counted_pairs: pairs of columns of whose rare pairs they know how many people
+            have each at most.
         most_errors: people with errors of coding, if they take them to be few.
         first_group: number of the first families whose groups no table shows; None
             for the number of tables.
@@ -70,7 +71,7 @@ class Reader:
         blocks: AtomBlocks,
         known: KnownBounds,
         *,
-        knows_numbers: bool = False,
+        counted_pairs: Collection[frozenset[str]] = (),
         most_errors: int | None = None,
         first_group: int | None = None,
     ) -> None:
@@ -78,7 +79,7 @@ class Reader:
         self._known = known
         self._first_group = len(tables) if first_group is None else first_group
         self._system = EquationSystem(
-            tables, blocks, knows_numbers=knows_numbers, most_errors=most_errors
+            tables, blocks, counted_pairs=counted_pairs, most_errors=most_errors
         )
         self._programs = Programs(self._system)
 

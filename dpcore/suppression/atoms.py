@@ -58,12 +58,14 @@ class RareGroup:
     """Atoms, or combinations of a family, with a rare pair of values of two columns.
 
     Attributes:
+        columns: of the pair.
         most: people at most.
         is_error: whether only errors of coding have this pair, as the owner says.
         nesting: the inner and the outer of both columns; None if they cross.
     """
 
     atoms: Ints
+    columns: frozenset[str]
     most: int
     is_error: bool
     nesting: tuple[str, str] | None
@@ -433,13 +435,20 @@ def _build_family(
         vacant = np.flatnonzero(one.is_vacant[sides[:, 0], sides[:, 1]])
         if len(vacant):
             rare_groups.append(
-                RareGroup(atoms=vacant, most=0, is_error=False, nesting=None)
+                RareGroup(
+                    atoms=vacant,
+                    columns=frozenset(one.columns),
+                    most=0,
+                    is_error=False,
+                    nesting=None,
+                )
             )
         width = one.most.shape[1]
         members = _group_by_key(sides @ [width, 1], one.most.size, 0)
         rare_groups += [
             RareGroup(
                 atoms=members[key],
+                columns=frozenset(one.columns),
                 most=int(one.most.flat[key]),
                 is_error=bool(one.is_error.flat[key]),
                 nesting=one.nesting,

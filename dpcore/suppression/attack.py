@@ -113,42 +113,55 @@ def _attack_as_reader(
         ]
         outcomes.append(reader.decide(asked, on_progress))
 
-    # 1. Readers with maps: they know how few people have a rare pair, or they do not
-    for knows_numbers in [True, False] if blocks.find_rare_groups() else [False]:
+    # 1. Readers with maps: they know how few people have each rare pair
+    for counted_pairs in _list_counted_pairs(blocks):
         reader = Reader(
-            tables, blocks, known, knows_numbers=knows_numbers, first_group=first_group
+            tables, blocks, known, counted_pairs=counted_pairs, first_group=first_group
         )
         demands = [
             one
             for one in reader.list_demands()
             if settled is None or one.target in settled
         ]
-        ask(reader, demands, skipped)
+        ask(reader, demands, skipped | _list_told(outcomes))
         if settled is None:
             outcomes.append(reader.find_told_changes())
-        if not knows_numbers and bounded_table is not None:
+            settled = {one.target for one in demands if reader.is_settled(one)}
+            all_pairs = counted_pairs
+        if not counted_pairs and bounded_table is not None:
             bounds = reader.bound_hidden_cells(bounded_table, on_progress)
             outcomes.append(AttackOutcome(bounds=bounds))
-        settled = {one.target for one in demands if reader.is_settled(one)}
         outcomes.append(AttackOutcome(programs=reader.solved_programs))
-        if len(errors):
+        if len(errors) and counted_pairs in (all_pairs, []):
             trusting = Reader(
                 tables,
                 blocks,
                 known,
-                knows_numbers=knows_numbers,
+                counted_pairs=counted_pairs,
                 most_errors=reader.find_fewest(errors),
                 first_group=first_group,
             )
             ask(trusting, trusting.list_demands(), skipped | _list_told(outcomes))
             outcomes.append(AttackOutcome(programs=trusting.solved_programs))
     # 2. Readers without maps
+    settled = {one.target for one in demands if reader.is_settled(one)}
     if settled and blocks.maps:
         reader = Reader(tables, AtomBlocks(tables, ()), known, first_group=first_group)
         demands = [one for one in reader.list_demands() if one.target in settled]
         ask(reader, demands, skipped)
         outcomes.append(AttackOutcome(programs=reader.solved_programs))
     return outcomes
+
+
+def _list_counted_pairs(blocks: AtomBlocks) -> list[list[frozenset[str]]]:
+    """Return pairs of columns of which readers know how few people have a rare pair.
+
+    They know it of all these columns, of all but one pair, or of none: one row coded
+    wrong is no secret, but it tells how many people live in a small area.
+    """
+    every = [*{group.columns: None for group in blocks.find_rare_groups()}]
+    but_one = [[*filter(pair.__ne__, every)] for pair in every]
+    return [every, *(but_one if len(every) > 1 else ()), *([[]] if every else ())]
 
 
 def find_known_bounds(
