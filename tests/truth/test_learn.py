@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import LinearConstraint, brentq, milp, minimize_scalar
+from scipy.optimize import Bounds, LinearConstraint, brentq, milp, minimize_scalar
 from scipy.special import gammaln
 
 import dpcore as dp
@@ -69,9 +69,9 @@ ALONE = (
     "that are shown."
 )
 PROTECTED = (
-    "Now {more} more counts are hidden, to protect the small ones. For each small "
-    "count, a value below {threshold} fits, and so does one of {threshold} or more:"
-    " nobody can tell which it is. *Tables* does this. It then attacks the result "
+    "Now {more} more counts are hidden, to protect the small ones. Counts of 0 are "
+    "shown, so no hidden count is 0. For each small count, a value below {threshold} "
+    "fits, and so does one of {threshold} or more: nobody can tell which it is. *Tables* does this. It then attacks the result "
     "together with every table that was published before."
 )
 TIMES = [1, 2, 5, *range(10, 101, 10)]
@@ -446,7 +446,10 @@ def hidden_pattern(threshold: int) -> tuple[list[tuple[int, int]], np.ndarray]:
 
 
 def values_that_fit(hidden: np.ndarray, place: tuple[int, int]) -> int:
-    """How many values a hidden count may have, by integer programs over all totals."""
+    """How many values a hidden count may have, by integer programs over all totals.
+
+    Counts of 0 are shown, so no hidden one is 0.
+    """
     counts = np.array(lessons.PEOPLE_BY_AREA_AND_AGE)
     places = [tuple(each) for each in np.argwhere(hidden)]
     lines = [
@@ -462,6 +465,7 @@ def values_that_fit(hidden: np.ndarray, place: tuple[int, int]) -> int:
             sign * goal,
             constraints=LinearConstraint(matrix, totals, totals),
             integrality=np.ones(len(places)),
+            bounds=Bounds(1, np.inf),
         ).x
         @ goal
         for sign in (1, -1)
