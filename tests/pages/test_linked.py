@@ -554,8 +554,10 @@ def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     answer(say_cap(bring(app, people), 3)).press("Open the data set")
     app.go("anonymize")
     assert "Not published: mail." in app.text
+    both = "Made coarser, not left out, as others may know it: mail."
     for known in (["sex", "mail"], ["sex", "ward"]):
         app.set("multiselect", "What others may know about a", known)
+        assert (both in app.text) == ("mail" in known)
     assert "Not published: mail." in app.text
     assert "Made coarser: sex and ward." in app.text
     assert "Published as they are: age and nights." in app.text

@@ -1,6 +1,6 @@
 """The Anonymize page of two linked files: people, and some of their events."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pandas as pd
@@ -50,9 +50,14 @@ KNOWN_FIELD = known_events_view.ANONYMIZED_COLUMNS_FIELD
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What a person asks for; the hierarchies of `known` are looked up later."""
+    """What a person asks for; the hierarchies of `known` are looked up later.
+
+    Attributes:
+        in_both_lists: columns that others may know, and that were to be left out.
+    """
 
     known: tuple[str, ...]
+    in_both_lists: tuple[str, ...] = field(compare=False)
     sensitive: tuple[str, ...]
     unchanged: tuple[str, ...]
     k: int
@@ -161,6 +166,7 @@ def _ask(linked: LinkedCurator, roles: LinkedRoles) -> Asked:
     unchanged = [name for name in names if name not in (*known, *left_out)]
     return Asked(
         known=tuple(known),
+        in_both_lists=tuple(name for name in left_out if name in known),
         sensitive=tuple(name for name in sensitive if name in unchanged),
         unchanged=tuple(unchanged),
         k=int(k),
@@ -177,6 +183,10 @@ def _publication_sentences(
     left_out = [role.column for role in roles.both if role.column not in published]
     lists = (
         (_("Made coarser: {columns}."), asked.known),
+        (
+            _("Made coarser, not left out, as others may know it: {columns}."),
+            asked.in_both_lists,
+        ),
         (_("Published as they are: {columns}."), asked.unchanged),
         (_("Not published: {columns}."), left_out),
     )
