@@ -141,7 +141,7 @@ class LinkedRows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinkedFiles:
-    """Two tables as they were read, and which rows are kept, and whose.
+    """Two tables as they were read, with the kept rows and their people.
 
     Attributes:
         people, events: all rows and columns of each table.

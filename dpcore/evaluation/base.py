@@ -120,6 +120,14 @@ class RowsEvaluation(Evaluation[Microdata, Result]):
         return table.limit_rows(rows) if self.counted_rows_only else rows
 
 
+class LinkedRowsEvaluation(Evaluation[LinkedMicrodata, Result]):
+    """Base class of evaluations that need the rows of two linked tables."""
+
+    def read(self, table: OriginalTable, schema: Schema) -> LinkedMicrodata:
+        """Return the rows of both tables."""
+        return table.linked_rows()
+
+
 class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):
     """Base class of questions with a noisy answer, for which the budget is charged.
 

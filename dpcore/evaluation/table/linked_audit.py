@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import two_roles_error
-from dpcore.evaluation.base import Evaluation, OriginalTable
+from dpcore.evaluation.base import LinkedRowsEvaluation
 from dpcore.evaluation.table.audit import (
     AuditReport,
     describe_risk,
@@ -48,7 +48,7 @@ class LinkedAuditReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAuditReport]):
+class LinkedAuditQuestion(LinkedRowsEvaluation[LinkedAuditReport]):
     """Evaluation of the risk of people, by their columns and some of their events.
 
     It looks at all events, whatever number of them counts in releases.
@@ -115,10 +115,6 @@ class LinkedAuditQuestion(Evaluation[LinkedMicrodata, LinkedAuditReport]):
     @property
     def ledger_names(self) -> tuple[str, ...]:
         return self.quasi_identifiers
-
-    def read(self, table: OriginalTable, schema: Schema) -> LinkedMicrodata:
-        """Return the rows of both tables."""
-        return table.linked_rows()
 
     def compute(
         self,

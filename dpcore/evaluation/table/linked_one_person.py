@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.errors import UsageError, two_roles_error
-from dpcore.evaluation.base import Evaluation, OriginalTable
+from dpcore.evaluation.base import LinkedRowsEvaluation
 from dpcore.evaluation.table.one_person import (
     KnownFact,
     OnePersonReport,
@@ -20,7 +20,7 @@ from dpcore.tables.rows import LinkedMicrodata
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkedOnePersonQuestion(Evaluation[LinkedMicrodata, OnePersonReport]):
+class LinkedOnePersonQuestion(LinkedRowsEvaluation[OnePersonReport]):
     """Evaluation of what facts about a person and some of their events reveal.
 
     A sensitive column of events has the values of all events of the group; each person
@@ -45,10 +45,6 @@ class LinkedOnePersonQuestion(Evaluation[LinkedMicrodata, OnePersonReport]):
     @property
     def ledger_names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(fact.column for fact in self._facts))
-
-    def read(self, table: OriginalTable, schema: Schema) -> LinkedMicrodata:
-        """Return the rows of both tables."""
-        return table.linked_rows()
 
     def compute(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_together
-from dpcore.evaluation.base import Evaluation, OriginalTable
+from dpcore.evaluation.base import LinkedRowsEvaluation
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
@@ -55,14 +55,10 @@ class LinkedRoles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkedRolesQuestion(Evaluation[LinkedMicrodata, LinkedRoles]):
+class LinkedRolesQuestion(LinkedRowsEvaluation[LinkedRoles]):
     """Evaluation that proposes a role for every column of two linked tables."""
 
     kind = "proposed roles of two tables"
-
-    def read(self, table: OriginalTable, schema: Schema) -> LinkedMicrodata:
-        """Return the rows of both tables."""
-        return table.linked_rows()
 
     def compute(
         self,
@@ -91,7 +87,7 @@ class LinkedRolesQuestion(Evaluation[LinkedMicrodata, LinkedRoles]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkedHierarchiesQuestion(Evaluation[LinkedMicrodata, dict[str, Hierarchy]]):
+class LinkedHierarchiesQuestion(LinkedRowsEvaluation[dict[str, Hierarchy]]):
     """Evaluation that proposes a hierarchy for each of `columns` of either table."""
 
     kind = "proposed hierarchies of two tables"
@@ -101,10 +97,6 @@ class LinkedHierarchiesQuestion(Evaluation[LinkedMicrodata, dict[str, Hierarchy]
     @property
     def ledger_names(self) -> tuple[str, ...]:
         return self.columns
-
-    def read(self, table: OriginalTable, schema: Schema) -> LinkedMicrodata:
-        """Return the rows of both tables."""
-        return table.linked_rows()
 
     def compute(
         self,
