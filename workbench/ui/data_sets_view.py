@@ -155,6 +155,15 @@ def ask_for_rows(data_set: DataSet) -> None:
     """Ask for the table of a data set on file."""
     tab = session.session()
     declaration = data_set.declaration
+    if declaration is not None and declaration.linked and data_set.account.source:
+        people, events = map(escape_markdown, declaration.linked.names)
+        st.write(
+            _(
+                "The rows are in the connected sources {people} and {events}. Show the "
+                "first rows of one on the Data page, and link the other with it."
+            ).format(people=people, events=events)
+        )
+        return
     if data_set.account.source is not None:
         st.write(
             _(
@@ -316,17 +325,17 @@ def need_rows() -> Curator:
     End the page for two linked files that are not open yet.
     """
     tab = session.session()
+    if tab.draft is None or not tab.draft.has_rows:
+        return need_file()
     if tab.linked_draft is not None:
         st.info(
             _(
-                "These two files are not open yet. Open them on *Data*. This page then "
+                "These two tables are not open yet. Open them on *Data*. This page then "
                 "looks at people and their events together."
             ),
             icon=":material/info:",
         )
         st.stop()
-    if tab.draft is None or not tab.draft.has_rows:
-        return need_file()
     return reopening.draft_curator()
 
 

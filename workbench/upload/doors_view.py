@@ -76,6 +76,10 @@ def show() -> None:
         )
     if again:
         st.title(_("Declare {name} anew").format(name=name))
+    if again and data_set is not None and data_set.account.source:
+        data_sets_view.ask_for_rows(data_set)
+        source_view.show_cards()
+        return
     if again and data_set is not None and data_set.is_linked:
         st.write(
             _(
