@@ -190,7 +190,7 @@ def test_no_rule_is_chosen_in_silence(app: Tab) -> None:
     say_cap(bring(app), 3)
     assert app.button("Open the data set").disabled
     assert all(rule(app, name).value is None for name in ("Events of", "Keys such"))
-    assert "must not depend on whether these files have such rows" in app.text
+    assert "must not depend on whether these tables have such rows" in app.text
     app.press("Leave out what does not fit")
     assert rule(app, "Events of").value == LEAVE_OUT
     # whether 007 is 7 is a question about people, and asked by itself
@@ -362,7 +362,7 @@ def test_a_pair_that_is_not_open_is_not_audited(app: Tab) -> None:
     """The audit of one file would pass for that of both."""
     bring(app)
     app.go("audit")
-    assert "These two files are not open yet" in app.text
+    assert "These two tables are not open yet" in app.text
     assert "unique" not in app.text
 
 
@@ -975,7 +975,7 @@ def test_two_files_without_a_common_column_wait(app: Tab) -> None:
     people = patients().assign(patient=range(300))
     bring(app, people, weather)
     assert app.errors == ""
-    assert "no columns of both files have the same name" in app.text
+    assert "no columns of both have the same name" in app.text
     assert app.button("Open the data set").disabled
     asked = [
         each
@@ -985,7 +985,7 @@ def test_two_files_without_a_common_column_wait(app: Tab) -> None:
     assert [each.value for each in asked] == [None, None]
     for label, name in (("patients", "patient"), ("stays", "temperature")):
         app.set("selectbox", f"Column that names the person in {label}", name)
-    assert "no columns of both files" not in app.text
+    assert "no columns of both" not in app.text
     answer(say_cap(app, 3))
     assert not app.button("Open the data set").disabled
 

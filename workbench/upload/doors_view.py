@@ -176,6 +176,12 @@ def _offer_check() -> None:
 
 def _offer_sharing() -> None:
     _show_door("share")
+    st.caption(
+        _(
+            "Two files about the same people, such as patients and their stays? Choose "
+            "both at once."
+        )
+    )
     data_sets_view.ask_for_table(
         _("A table to share"), _("Open this sample: {title}"), page="upload"
     )
