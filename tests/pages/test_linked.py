@@ -932,6 +932,40 @@ def test_three_files_are_refused(app: Tab) -> None:
     assert app.session.linked_draft is None
 
 
+@pytest.mark.parametrize("beginning", ["table-upload", "table-audit"])
+def test_two_files_at_once_are_a_pair(app: Tab, beginning: str) -> None:
+    """Whoever drops both files on the first page would be refused, or lose one."""
+    people = patients()
+    files = [("stays.csv", stays(people)), ("patients.csv", people)]
+    content = [(name, as_csv(frame), "text/csv") for name, frame in files]
+    app.go("upload")
+    field(app, beginning).set_value(content).run()
+    app.go("upload")
+    assert app.errors == ""
+    pair = app.session.linked_draft
+    assert pair is not None
+    assert (pair.people.name, pair.events.name) == ("patients.csv", "stays.csv")
+    answer(say_cap(app, 3)).press("Open the data set")
+    assert app.errors == ""
+    assert app.session.linked is not None
+
+
+def test_three_files_at_once_are_refused_by_name(app: Tab) -> None:
+    """A third file would be left out in silence, or a pair be made of any two."""
+    people = patients(40)
+    names = ["a.csv", "b.csv", "c ![x](y).csv", "d.csv", "e.csv", "f.csv", "g.csv"]
+    content = [(name, as_csv(people), "text/csv") for name in names]
+    for number, named in ((3, "c "), (7, "e.csv, 2 more")):
+        app.go("upload")
+        field(app, "table-upload").set_value(content[:number]).run()
+        app.go("upload")
+        assert "these are not two files" in app.errors.lower()
+        assert named in app.errors.replace("\\", "")
+        assert "![" not in app.errors
+        assert app.session.draft is None
+        assert app.session.linked_draft is None
+
+
 def test_keys_are_proposed_by_their_values() -> None:
     """A small number that is also somebody's key would be proposed as the key."""
     people = patients().assign(patient=[f"{i:03d}" for i in range(300)])
