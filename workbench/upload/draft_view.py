@@ -139,7 +139,10 @@ def show(draft: Draft) -> None:
         unit = unit_view.ask_unit(draft)
     known = st.expander(_("2 · What is publicly known?"), expanded=not draft.has_rows)
     with st.expander(_("3 · Budget")):
-        budget = form.ask_budget(draft, unit, at_last) if unit else None
+        columns = len(draft.schema.columns)
+        budget = (
+            form.ask_budget(draft, unit, at_last, columns=columns) if unit else None
+        )
     epsilon = _proposed_epsilon(draft, budget, purpose) if budget and purpose else None
     if unit is not None and is_shared and not isinstance(draft, NamesDraft):
         sizing.fit_cells(

@@ -130,6 +130,8 @@ def take_pair_from_page() -> None:
             tab.drop_draft()
             tab.draft = tables[0]
             _link(tables[0], tables[1])
+            # the header names both files from the next run on
+            session.leave_note(session.GoTo(page="upload"))
 
 
 def _read(

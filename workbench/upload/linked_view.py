@@ -125,7 +125,6 @@ def show(pair: LinkedDraft) -> None:
             pair.people,
             dataset=dataset,
             opener=ledger.opener,
-            schema=_columns_of_both(pair),
         )
         if isinstance(both, FileDraft):
             both.similar_table = pair.similar_table
@@ -133,6 +132,7 @@ def show(pair: LinkedDraft) -> None:
             both,
             unit or PrivacyUnit(max_rows=1),
             at_last,
+            columns=_count_columns(pair),
         )
     with at_last:
         schema = _link(pair, schemas, rules)
@@ -141,12 +141,17 @@ def show(pair: LinkedDraft) -> None:
     _say_other_ways()
 
 
-def _columns_of_both(pair: LinkedDraft) -> Schema:
-    """Return the proposed columns of both tables, each name once."""
-    columns = {
-        column.name: column for table in pair.tables for column in table.schema.columns
+def _count_columns(pair: LinkedDraft) -> int:
+    """Count the columns of both tables that may be released, each name once.
+
+    A plan by names begins with all of them left out.
+    """
+    names = {
+        str(name)
+        for table in pair.tables
+        for name in (table.schema.domain.names if table.has_rows else table.frame)
     }
-    return Schema(columns=tuple(columns.values()), unit=PrivacyUnit(max_rows=1))
+    return len(names.difference(pair.keys))
 
 
 def _ask_numbers(pair: LinkedDraft) -> None:
