@@ -20,6 +20,7 @@ from workbench.session import person
 from workbench.store.sources.job import LinkedJob
 from workbench.synthesize import pay_view
 from workbench.ui import file_view
+from workbench.upload.unit_view import FIND_PRIVATELY
 
 
 @pytest.fixture
@@ -164,6 +165,31 @@ def test_a_pair_is_planned_without_rows(
     # whoever looks again finds what was typed
     app.go("upload")
     assert not app.button("See what you would get").disabled
+
+
+def test_a_planned_number_of_events_is_found_where_the_rows_are(
+    app: Tab, files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number that an invented person has would be taken for that of all people."""
+    planned_pair(app)
+    groups = app.at.get("button_group")
+    cap = next(each for each in groups if each.label.startswith("Maximum number"))
+    cap.set_value(FIND_PRIVATELY).run()
+    app.press("See what you would get").go("synthesize")
+    assert app.errors == ""
+    people = patients(5_000)
+    (tmp_path / "people.csv").write_bytes(as_csv(people))
+    (tmp_path / "events.csv").write_bytes(as_csv(stays(people)))
+    (tmp_path / "job.json").write_text(files["job.json"])
+    monkeypatch.chdir(tmp_path)
+    assert commands.main(["release", "job.json", "--to", "release.json"]) == 0
+    made = LinkedRelease.from_json((tmp_path / "release.json").read_text())
+    unit = made.events.schema.unit
+    assert unit.found
+    # a third of those with stays have 3: fewer are found once in 100 million times
+    assert unit.max_rows >= 3
+    number = made.people.schema.column("number of events")
+    assert number.size == unit.max_rows + 1
 
 
 def test_the_codebook_of_a_planned_pair_is_loaded(

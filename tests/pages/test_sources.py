@@ -19,16 +19,17 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from dpcore.accounting.memory import MemoryLedger
-from dpcore.curator import LinkedCurator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.curator import linked as linked_curator
 from dpcore.engines import base
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import LinkedRelease
+from dpcore.tables.rows import Microdata
 from tests.contracts.engine_kinds import write_to_postgres
 from tests.needs import need_postgres
 from tests.pages.tab import Tab
-from tests.pages.test_linked import answer, patients, say_cap, stays
+from tests.pages.test_linked import PAGES, answer, patients, say_cap, stays
 from tests.truth import reports
 from workbench import session
 from workbench.server.workers.callbacks import cancelled_error
@@ -282,7 +283,7 @@ def test_two_sources_are_linked(
         for name in ("patients", "stays")
     ]
     assert account.dataset == LinkedCurator.account_name(*sources, MemoryLedger())
-    for page in ("audit", "synthesize", "ledger", "codebook", "upload"):
+    for page in PAGES:
         assert app.go(page).errors == ""
     app.go("synthesize").release()
     assert app.errors == ""
@@ -370,7 +371,9 @@ def test_what_a_source_declares_of_its_people_holds_in_a_pair(
     assert app.session.linked is not None
 
 
-def test_a_table_of_spark_is_not_linked(pair_of_sources: tuple[Tab, Path]) -> None:
+def test_a_table_of_spark_is_not_linked(
+    pair_of_sources: tuple[Tab, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Somebody would wait for a table that does not fit, or not know why it is not
     offered.
     """
@@ -383,6 +386,26 @@ def test_a_table_of_spark_is_not_linked(pair_of_sources: tuple[Tab, Path]) -> No
         each for each in app.at.selectbox if each.label.startswith("The second source")
     ]
     assert field.options == ["stays"]
+    first_rows = Microdata(patients(), key=b"")
+    monkeypatch.setattr(Curator, "look", lambda source, rows, on_rows: first_rows)
+    app.press("Open another table")
+    app.at.button(key="source-large").click().run()
+    assert app.errors == ""
+    assert "Tables of Spark are too large to be linked here" in app.text
+    assert "Link both" not in [each.label for each in app.at.button]
+
+
+def test_one_source_alone_has_none_beside_it(
+    pair_of_sources: tuple[Tab, Path],
+) -> None:
+    """Somebody would choose from an empty list."""
+    app, place = pair_of_sources
+    text = (place / "sources.toml").read_text().partition("\n\n")[0]
+    (place / "sources.toml").write_text(text)
+    settings.read_settings.cache_clear()
+    app.go("upload")
+    app.at.button(key="source-patients").click().run()
+    assert "No other source is connected" in app.text
 
 
 @pytest.fixture(scope="module")

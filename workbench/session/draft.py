@@ -23,6 +23,11 @@ from workbench.store.people.opened_files import OpenedFile
 from workbench.store.people.personal import PersonalLedger
 
 
+def frame_bytes(frame: pd.DataFrame) -> int:
+    """Return how many bytes of memory a frame takes, its texts included."""
+    return int(frame.memory_usage(deep=True).sum())
+
+
 @dataclass(kw_only=True)
 class RowFacts:
     """Facts computed from the rows of a draft so far. Private.
@@ -312,6 +317,12 @@ class LinkedDraft:
     def is_connected(self) -> bool:
         """Whether both tables are connected sources, of which the first rows are here."""
         return all(isinstance(table, SourceDraft) for table in self.tables)
+
+    def memory_bytes(self) -> list[int]:
+        """Return the bytes of the server's memory that each table takes."""
+        sizes = [table.memory_bytes() for table in self.tables]
+        sizes[0] += sum(map(frame_bytes, self.source_keys.values()))
+        return sizes
 
     def replace_table(self, before: Draft | None, after: Draft) -> None:
         """Put a file that was read again in the place of its earlier reading."""

@@ -29,6 +29,7 @@ from workbench.session.draft import (
     LinkedDraft,
     NamesDraft,
     SourceDraft,
+    frame_bytes,
 )
 from workbench.store.ledger.datasets import (
     DataSet,
@@ -373,15 +374,18 @@ def read_keys(pair: LinkedDraft) -> None:
 
 
 def _read_keys(pair: LinkedDraft) -> None:
-    """Read the keys that are not here yet. Raises: as `LinkedCurator.look_at_keys`."""
+    """Read the keys that are not here yet.
+
+    Raises: as `LinkedCurator.look_at_keys`; LimitError if there is no room for them.
+    """
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-reading-keys"):
         for table, key in zip(pair.tables, pair.keys, strict=True):
             if isinstance(table, SourceDraft):
                 asked = (table.source.name, key)
                 if asked not in pair.source_keys:
-                    pair.source_keys[asked] = LinkedCurator.look_at_keys(
-                        table.source, key, report_rows
-                    )
+                    keys = LinkedCurator.look_at_keys(table.source, key, report_rows)
+                    holders.check_room(frame_bytes(keys))
+                    pair.source_keys[asked] = keys
 
 
 def keys_of_table(pair: LinkedDraft, place: int) -> pd.DataFrame:

@@ -42,6 +42,7 @@ from workbench.session.draft import (
     ProposedCells,
     ShownColumns,
     SourceDraft,
+    frame_bytes,
 )
 from workbench.store.ledger.datasets import find_data_set
 from workbench.store.people import likeness, opened_files
@@ -636,7 +637,7 @@ def _build_draft(
     Raises: LedgerError, LimitError.
     """
     tab = session.session()
-    size = int(frame.memory_usage(deep=True).sum())
+    size = frame_bytes(frame)
     holders.check_room(size)
     dataset, ledger = account
     schema = schema or suggest_schema(frame)
