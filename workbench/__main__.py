@@ -107,10 +107,10 @@ ledger: what one charges, the other sees.
 A TABLE is the name of a connected source, or the path of a file. CSV and Parquet that
 are too large to be read whole stay where they are, and are read in passes, under an
 account that goes by the name of the file. The same job a second time brings the stored
-release and charges nothing. The commands read the settings of the server (see
-docs/hosting.md): run them with the same environment. A table that looks like one on
-file is opened with --new-account alone. Where people sign in, say for which steward you
-ask, as in --as ada@example.org.
+release and charges nothing; a job may also be of two linked tables. The commands read
+the settings of the server (see docs/hosting.md): run them with the same environment. A
+table that looks like one on file is opened with --new-account alone. Where people sign
+in, say for which steward you ask, as in --as ada@example.org.
 """
 BAD_INPUT_EXIT_CODE = 2
 """Exit code of `tables` for bad input; 1 is a table that is refused."""
