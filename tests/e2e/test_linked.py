@@ -195,7 +195,7 @@ def bring_at_once(person: Person, *files: tuple[str, bytes]) -> Person:
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["desk", "phone"])
 def test_files_at_once_are_a_pair_or_refused_by_name(visitor, screen) -> None:
     """Whoever drops two files would lose one; of three, nobody would know which."""
-    people, events = two_files(11 + bool(screen))
+    people, events = two_files(21 + bool(screen))
     both = (("stays.csv", events), ("patients.csv", people))
     person = bring_at_once(visitor(**screen), *both, ("wards.csv", b"ward\nA\n"))
     person.sees("These are not two files: stays.csv, patients.csv, wards.csv").rest()
