@@ -58,13 +58,18 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.suppression import TablePlan
 from dpcore.synthesis import load_recipe
+from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.digests import combine_tables
 from dpcore.tables.rows import PublicTable
 from dpcore.tables.sketch import SketchedTable
 from workbench.language.messages import _, capital, decimal_sign, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria, of_exact_table
-from workbench.report.downloads import guarantee_json, table_content
+from workbench.report.downloads import (
+    guarantee_json,
+    linked_guarantee_json,
+    table_content,
+)
 from workbench.server.workers.rerun import RecipeRun, drop_id_column, prove_loss
 from workbench.store import operate, start
 from workbench.store.ledger.datasets import find_data_set, public_name, redact_line
@@ -77,7 +82,7 @@ from workbench.store.people.roles import Person
 from workbench.store.policy import read_policy
 from workbench.store.settings import APP_FOLDER, Settings, read_settings
 from workbench.store.sources.files import all_sources
-from workbench.store.sources.job import Job
+from workbench.store.sources.job import Job, LinkedJob, read_job
 from workbench.store.sources.sources import sources_of
 from workbench.ui.reading_words import reading_sentences
 from workbench.ui.verdict import TABLE_ANSWERS, judge_table, naming_sentences
@@ -102,10 +107,10 @@ ledger: what one charges, the other sees.
 A TABLE is the name of a connected source, or the path of a file. CSV and Parquet that
 are too large to be read whole stay where they are, and are read in passes, under an
 account that goes by the name of the file. The same job a second time brings the stored
-release and charges nothing. The commands read the settings of the server (see
-docs/hosting.md): run them with the same environment. A table that looks like one on
-file is opened with --new-account alone. Where people sign in, say for which steward you
-ask, as in --as ada@example.org.
+release and charges nothing; a job may also be of two linked tables. The commands read
+the settings of the server (see docs/hosting.md): run them with the same environment. A
+table that looks like one on file is opened with --new-account alone. Where people sign
+in, say for which steward you ask, as in --as ada@example.org.
 """
 BAD_INPUT_EXIT_CODE = 2
 """Exit code of `tables` for bad input; 1 is a table that is refused."""
@@ -437,7 +442,9 @@ def prove(arguments: argparse.Namespace) -> str:
 
 def release(arguments: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
-    wanted = Job.from_json(arguments.job.read_text())
+    wanted = read_job(arguments.job.read_text("utf-8"))
+    if isinstance(wanted, LinkedJob):
+        return _release_linked(arguments, wanted)
     person = find_steward(arguments.address)
     table = find_table(
         wanted.table, person, wanted.schema, options=reading_options(arguments)
@@ -457,6 +464,29 @@ def release(arguments: argparse.Namespace) -> str:
     )
 
 
+def _release_linked(arguments: argparse.Namespace, wanted: LinkedJob) -> str:
+    """Run the job of two linked tables."""
+    curator = _open_linked_tables(
+        arguments, wanted.tables, wanted.schema, wanted.budget
+    )
+    made = curator.synthesize(
+        wanted.loss,
+        people_recipe=wanted.people_recipe,
+        events_recipe=wanted.events_recipe,
+    )
+    arguments.to.write_text(made.to_json(), "utf-8")
+    return json.dumps(_describe_linked(made, curator))
+
+
+def _describe_linked(made: LinkedRelease, curator: LinkedCurator) -> dict[str, Any]:
+    """Describe a release of two linked tables, and what is left."""
+    return {
+        "request_ids": [made.people.request_id, made.events.request_id],
+        "loss": made.guarantee.loss,
+        "left_units": curator.balance().remaining_units,
+    }
+
+
 def linked(arguments: argparse.Namespace) -> str:
     """Release two linked tables, people and their events, and draw both.
 
@@ -466,45 +496,59 @@ def linked(arguments: argparse.Namespace) -> str:
     """
     schema = LinkedSchema.from_json(arguments.schema.read_text("utf-8"))
     loss = _make_loss(arguments.epsilon, arguments.delta)
-    if arguments.to.exists():
-        raise UsageError(
-            "the folder of the tables is there already", remedy="choose a new name"
-        )
-    curator = _open_linked_tables(arguments, schema)
+    budget = _make_loss(arguments.budget, arguments.delta) if arguments.budget else None
+    _refuse_used_name(arguments.to)
+    names = (arguments.people_table, arguments.events_table)
+    curator = _open_linked_tables(arguments, names, schema, budget)
     made = curator.synthesize(loss)
-    people, events = made.sample(arguments.rows)
-    metadata = made.guarantee.as_metadata()
-    files = {
-        f"{name}.{arguments.format}": table_content(
-            PublicTable(frame), arguments.format, metadata
-        )
-        for name, frame in (("people", people), ("events", events))
-    }
-    guarantee = json.dumps(made.guarantee.to_dict(), ensure_ascii=False, indent=1)
-    files |= {
-        "release.json": made.to_json().encode(),
-        "guarantee.json": guarantee.encode(),
-    }
-    arguments.to.mkdir()
-    try:
-        for file, content in files.items():
-            (arguments.to / file).write_bytes(content)
-    except BaseException:
-        shutil.rmtree(arguments.to)
-        raise
-    told: dict[str, Any] = {
-        "people": len(people),
-        "events": len(events),
-        "request_ids": [made.people.request_id, made.events.request_id],
-        "loss": made.guarantee.loss,
-        "left_units": curator.balance().remaining_units,
-    }
+    drawn = _write_linked_folder(made, arguments.rows, arguments.to, arguments.format)
+    told: dict[str, Any] = drawn | _describe_linked(made, curator)
     if arguments.internal:
         counts = curator.count_rows().content
         told["internal"] = dataclasses.asdict(counts) | {
             "drops most events": counts.drops_most_events
         }
     return json.dumps(told, ensure_ascii=False, indent=1)
+
+
+def _refuse_used_name(folder: Path) -> None:
+    """Raise UsageError if something has the name of a new folder of linked tables."""
+    if folder.exists():
+        raise UsageError(
+            "the folder of the tables is there already", remedy="choose a new name"
+        )
+
+
+def _write_linked_folder(
+    made: LinkedRelease, rows: int | None, folder: Path, ending: str
+) -> dict[str, Any]:
+    """Draw both tables of a release into a new folder, with the release and its
+    guarantee; return how many rows each table has.
+
+    Args:
+        rows: people to draw; None for as many as the noisy counts say.
+        ending: of the files of tables.
+    """
+    people, events = made.sample(rows)
+    guarantee = linked_guarantee_json(made)
+    files = {
+        f"{name}.{ending}": table_content(
+            PublicTable(frame), ending, {"guarantee": guarantee}
+        )
+        for name, frame in (("people", people), ("events", events))
+    }
+    files |= {
+        "release.json": made.to_json().encode(),
+        "guarantee.json": guarantee.encode(),
+    }
+    folder.mkdir()
+    try:
+        for file, content in files.items():
+            (folder / file).write_bytes(content)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    return {"people": len(people), "events": len(events)}
 
 
 def _make_loss(epsilon: Number, delta: Number | None) -> AnyLoss:
@@ -515,14 +559,17 @@ def _make_loss(epsilon: Number, delta: Number | None) -> AnyLoss:
 
 
 def _open_linked_tables(
-    arguments: argparse.Namespace, schema: LinkedSchema
+    arguments: argparse.Namespace,
+    names: tuple[str, str],
+    schema: LinkedSchema,
+    budget: AnyLoss | None,
 ) -> LinkedCurator:
     """Find two tables, and open them under their one account.
 
-    Without a stated budget, use that of the account, or epsilon 1 for a new one.
+    Without a stated budget, use that of the account, or epsilon 1 for a new one, with
+    the delta of the command.
     """
     person = find_steward(arguments.address)
-    names = (arguments.people_table, arguments.events_table)
     tables = [
         find_table(name, person, own, options=reading_options(arguments))
         for name, own in zip(names, (schema.people, schema.events), strict=True)
@@ -530,9 +577,12 @@ def _open_linked_tables(
     people, events = tables
     dataset, ledger = _account_of_linked(people, events, ledger_of(person))
     account = ledger.account(dataset)
-    budget = _make_loss(arguments.budget or 1, arguments.delta)
-    if account and not arguments.budget:
-        budget = loss_from_fields(account.promise)
+    if budget is None:
+        budget = (
+            loss_from_fields(account.promise)
+            if account
+            else _make_loss(1, arguments.delta)
+        )
     frames = [table for table in tables if isinstance(table, pd.DataFrame)]
     files = [
         opened_files.OpenedFile.from_content(frame.attrs[OPENED_FILE_ATTRIBUTE])
@@ -606,9 +656,22 @@ def stored_release(
 def sample(arguments: argparse.Namespace) -> str:
     """Draw rows of a release into a folder of Parquet files or one file; it is free.
 
-    `--to` decides: a name that ends with .csv, .xlsx or .parquet is a file.
+    `--to` decides: a name that ends with .csv, .xlsx or .parquet is a file. Of two linked
+    tables, `--rows` are people, and the folder has a file of each table.
     """
-    made = Release.from_json(arguments.release.read_text())
+    text = arguments.release.read_text("utf-8")
+    if LinkedRelease.is_in(text):
+        if _is_file_name(arguments.to):
+            raise UsageError(
+                "people and their events are two files",
+                remedy="name a folder with --to",
+            )
+        _refuse_used_name(arguments.to)
+        pair = LinkedRelease.from_json(text)
+        return json.dumps(
+            _write_linked_folder(pair, arguments.rows, arguments.to, "parquet")
+        )
+    made = Release.from_json(text)
     if not _is_file_name(arguments.to):
         return json.dumps({"rows": write_drawn(made, arguments.rows, arguments.to)})
     if arguments.rows > MAX_FILE_ROWS:

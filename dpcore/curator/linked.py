@@ -19,7 +19,8 @@ from dpcore.anonymization.linked import LinkedPlan, LinkedRecoding, recode_linke
 from dpcore.curator.curator import Curator, is_format_inferred
 from dpcore.curator.found_cells import confirm_found_cells
 from dpcore.curator.tabulating import count_exact_tables
-from dpcore.engines.base import Engine, ignore_progress
+from dpcore.engines.base import MAX_ROWS_IN_MEMORY, Engine, ignore_progress
+from dpcore.engines.connect import look
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.linked import (
     LinkCounts,
@@ -29,6 +30,7 @@ from dpcore.engines.linked import (
     link_rows,
     read_linked_table,
 )
+from dpcore.engines.tuples.distinct import too_many_error
 from dpcore.errors import (
     DisclosureError,
     InfeasibleError,
@@ -220,6 +222,26 @@ class LinkedCurator:
             if isinstance(table, pd.DataFrame)
         ]
         return _identify(tables, frames, ledger.key, compute_here)
+
+    @staticmethod
+    def look_at_keys(
+        source: Source, column: str, on_rows: Callable[[int], None] = ignore_progress
+    ) -> pd.DataFrame:
+        """Return one column of all rows of a source, for the owner before opening.
+
+        Args:
+            column: the key.
+            on_rows: as of `open`.
+
+        Raises: ReadError if the source cannot be read; RowsError if it has too many
+            rows to be linked.
+        """
+        if not source.query and not source.joins:
+            source = dataclasses.replace(source, columns=(column,))
+        rows = look(source, MAX_ROWS_IN_MEMORY + 1, on_rows).frame
+        if len(rows) > MAX_ROWS_IN_MEMORY:
+            raise too_many_error("rows", MAX_ROWS_IN_MEMORY)
+        return rows[[column]]
 
     def balance(self) -> Balance:
         """Return the spent, reserved and remaining budget of both views together."""

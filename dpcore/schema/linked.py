@@ -193,6 +193,14 @@ class LinkedSchema:
             self, events=dataclasses.replace(self.events, unit=unit)
         )
 
+    def without_private_texts(self) -> LinkedSchema:
+        """Return the schema without texts that only the tables hold; see `Schema`."""
+        return dataclasses.replace(
+            self,
+            people=self.people.without_private_texts(),
+            events=self.events.without_private_texts(),
+        )
+
     def to_json(self) -> str:
         """Return both schemas, the rules and the order as JSON text with a version."""
         content = {

@@ -110,6 +110,14 @@ def postgres_writer() -> Any:
 def in_postgres(
     folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes
 ) -> Engine:
+    query = f"SELECT * FROM {write_to_postgres(frame)} ORDER BY random()"
+    return postgres_engine(
+        postgres_source(query=query, declared_by="tests"), schema, key=key
+    )
+
+
+def write_to_postgres(frame: pd.DataFrame) -> str:
+    """Write a table into the PostgreSQL of the tests; return its name with schema."""
     rows = arrow_of(frame)
     table = f"t{next(_NUMBERS)}"
     place = postgres_schema()
@@ -124,10 +132,7 @@ def in_postgres(
         cursor.adbc_ingest(
             table, pa.table(plain, rows.column_names), db_schema_name=place
         )
-    query = f"SELECT * FROM {place}.{table} ORDER BY random()"
-    return postgres_engine(
-        postgres_source(query=query, declared_by="tests"), schema, key=key
-    )
+    return f"{place}.{table}"
 
 
 def postgres_source(**fields: Any) -> Source:

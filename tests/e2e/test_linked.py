@@ -177,3 +177,55 @@ def test_a_stakeholder_sees_both_tables(visitor, server, screen, tmp_path) -> No
         bar.click()
         assert re.search(rf"About [\d,]+ of [\d,]+ {view}", page.inner_text(".chosen"))
         assert fits()
+
+
+def bring_at_once(person: Person, *files: tuple[str, bytes]) -> Person:
+    """Choose several files for the field of the first page."""
+    place = person.page.get_by_test_id("stFileUploader")
+    place = place.filter(has_text="A table to share")
+    place.locator("input[type=file]").set_input_files(
+        [
+            {"name": name, "mimeType": "text/csv", "buffer": content}
+            for name, content in files
+        ]
+    )
+    return person
+
+
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["desk", "phone"])
+def test_files_at_once_are_a_pair_or_refused_by_name(visitor, screen) -> None:
+    """Whoever drops two files would lose one; of three, nobody would know which."""
+    people, events = two_files(21 + bool(screen))
+    both = (("stays.csv", events), ("patients.csv", people))
+    person = bring_at_once(visitor(**screen), *both, ("wards.csv", b"ward\nA\n"))
+    person.sees("These are not two files: stays.csv, patients.csv, wards.csv").rest()
+    looks_right(person, "refused")
+    bring_at_once(person, *both).sees("How the files belong together").rest()
+    person.sees("stays.csv, patients.csv")
+    looks_right(person, "declared")
+
+
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["desk", "phone"])
+def test_two_tables_are_planned_by_names(visitor, screen) -> None:
+    """The plan of a pair would be cut off on a phone, or end on the way."""
+    person = visitor(**screen)
+    page = person.page
+    page.get_by_text("Not allowed to upload the data?").click()
+    person.rest()
+    for label, names, button, then in (
+        ("Names of the columns: one", "patient;sex", "Plan it", "a second table?"),
+        (
+            "Names of the columns of the second",
+            "patient;ward",
+            "Plan both tables",
+            "How the tables belong together",
+        ),
+    ):
+        page.get_by_label(label).fill(names)
+        page.keyboard.press("Tab")
+        person.rest().press(button).sees(then).rest()
+        looks_right(person, button)
+    person.sees("About how many people will there be?")
+    person.sees("Open questions about the columns of Table 1 and Table 2.")
+    assert person.button("See what you would get").is_disabled()
+    person.press("Only Table 1").sees("a second table?")

@@ -18,6 +18,7 @@ from dpcore.engines import linked as linking
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.linked import LinkCounts, link_rows, read_linked_table
 from dpcore.schema.source import Source
+from tests.contracts.engine_kinds import postgres_source, write_to_postgres
 from tests.linked_tables import Tables, linked_schema, neighbors, random_schema
 from tests.tiers import but_first
 
@@ -305,6 +306,10 @@ def test_a_new_person_does_not_change_the_types_of_others() -> None:
 def in_files(folder: Path, kind: str, tables: Tables) -> list[Source]:
     sources = []
     for name, table in zip(("people", "events"), tables, strict=True):
+        if kind == "postgres":
+            source = postgres_source(table=write_to_postgres(table))
+            sources.append(dataclasses.replace(source, name=name))
+            continue
         file = folder / f"{name}.{kind}"
         if kind == "parquet":
             table.to_parquet(file)
@@ -320,7 +325,7 @@ def in_files(folder: Path, kind: str, tables: Tables) -> list[Source]:
     return sources
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
+@pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb", "postgres"])
 def test_engines_hand_over_the_same_rows(kind: str, tmp_path: Path) -> None:
     """Keys would mean something else in a database."""
     rng = np.random.default_rng(5)
@@ -332,6 +337,26 @@ def test_engines_hand_over_the_same_rows(kind: str, tmp_path: Path) -> None:
         for source, schema in zip(sources, (linked.people, linked.events), strict=True)
     ]
     assert coded_views((read[0], read[1]), linked) == coded_views(tables, linked)
+
+
+def test_the_keys_of_a_source_are_all_of_them(tmp_path: Path) -> None:
+    """What does not fit would be counted in the first rows alone."""
+    tables = (PEOPLE, EVENTS)
+    for kind in ("parquet", "duckdb"):
+        sources = in_files(tmp_path, kind, tables)
+        for source, table, key in zip(sources, tables, ("id", "person"), strict=True):
+            read = dp.LinkedCurator.look_at_keys(source, key)
+            assert list(read.columns) == [key]
+            assert Counter(read[key].dropna()) == Counter(table[key].dropna())
+            assert len(read) == len(table)
+            # of a query, all columns are read
+            asked = dataclasses.replace(
+                source,
+                table="",
+                query=f"SELECT * FROM {source.table or 'source'}",
+                declared_by="tests",
+            )
+            assert dp.LinkedCurator.look_at_keys(asked, key).equals(read)
 
 
 def test_spark_is_refused_with_a_reason() -> None:

@@ -190,7 +190,7 @@ def test_no_rule_is_chosen_in_silence(app: Tab) -> None:
     say_cap(bring(app), 3)
     assert app.button("Open the data set").disabled
     assert all(rule(app, name).value is None for name in ("Events of", "Keys such"))
-    assert "must not depend on whether these files have such rows" in app.text
+    assert "must not depend on whether these tables have such rows" in app.text
     app.press("Leave out what does not fit")
     assert rule(app, "Events of").value == LEAVE_OUT
     # whether 007 is 7 is a question about people, and asked by itself
@@ -362,7 +362,7 @@ def test_a_pair_that_is_not_open_is_not_audited(app: Tab) -> None:
     """The audit of one file would pass for that of both."""
     bring(app)
     app.go("audit")
-    assert "These two files are not open yet" in app.text
+    assert "These two tables are not open yet" in app.text
     assert "unique" not in app.text
 
 
@@ -932,6 +932,40 @@ def test_three_files_are_refused(app: Tab) -> None:
     assert app.session.linked_draft is None
 
 
+@pytest.mark.parametrize("beginning", ["table-upload", "table-audit"])
+def test_two_files_at_once_are_a_pair(app: Tab, beginning: str) -> None:
+    """Whoever drops both files on the first page would be refused, or lose one."""
+    people = patients()
+    files = [("stays.csv", stays(people)), ("patients.csv", people)]
+    content = [(name, as_csv(frame), "text/csv") for name, frame in files]
+    app.go("upload")
+    field(app, beginning).set_value(content).run()
+    app.go("upload")
+    assert app.errors == ""
+    pair = app.session.linked_draft
+    assert pair is not None
+    assert (pair.people.name, pair.events.name) == ("patients.csv", "stays.csv")
+    answer(say_cap(app, 3)).press("Open the data set")
+    assert app.errors == ""
+    assert app.session.linked is not None
+
+
+def test_three_files_at_once_are_refused_by_name(app: Tab) -> None:
+    """A third file would be left out in silence, or a pair be made of any two."""
+    people = patients(40)
+    names = ["a.csv", "b.csv", "c ![x](y).csv", "d.csv", "e.csv", "f.csv", "g.csv"]
+    content = [(name, as_csv(people), "text/csv") for name in names]
+    for number, named in ((3, "c "), (7, "e.csv, 2 more")):
+        app.go("upload")
+        field(app, "table-upload").set_value(content[:number]).run()
+        app.go("upload")
+        assert "these are not two files" in app.errors.lower()
+        assert named in app.errors.replace("\\", "")
+        assert "![" not in app.errors
+        assert app.session.draft is None
+        assert app.session.linked_draft is None
+
+
 def test_keys_are_proposed_by_their_values() -> None:
     """A small number that is also somebody's key would be proposed as the key."""
     people = patients().assign(patient=[f"{i:03d}" for i in range(300)])
@@ -975,7 +1009,7 @@ def test_two_files_without_a_common_column_wait(app: Tab) -> None:
     people = patients().assign(patient=range(300))
     bring(app, people, weather)
     assert app.errors == ""
-    assert "no columns of both files have the same name" in app.text
+    assert "no columns of both have the same name" in app.text
     assert app.button("Open the data set").disabled
     asked = [
         each
@@ -985,7 +1019,7 @@ def test_two_files_without_a_common_column_wait(app: Tab) -> None:
     assert [each.value for each in asked] == [None, None]
     for label, name in (("patients", "patient"), ("stays", "temperature")):
         app.set("selectbox", f"Column that names the person in {label}", name)
-    assert "no columns of both files" not in app.text
+    assert "no columns of both" not in app.text
     answer(say_cap(app, 3))
     assert not app.button("Open the data set").disabled
 

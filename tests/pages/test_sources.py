@@ -5,23 +5,38 @@ and what is written.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
+from dpcore.accounting.memory import MemoryLedger
+from dpcore.curator import Curator, LinkedCurator
+from dpcore.curator import linked as linked_curator
 from dpcore.engines import base
+from dpcore.schema import Categorical, PrivacyUnit, Schema
+from dpcore.schema.source import Source
+from dpcore.synthesis import LinkedRelease
+from dpcore.tables.rows import Microdata
+from tests.contracts.engine_kinds import write_to_postgres
+from tests.needs import need_postgres
 from tests.pages.tab import Tab
+from tests.pages.test_linked import PAGES, answer, patients, say_cap, stays
+from tests.truth import reports
 from workbench import session
 from workbench.server.workers.callbacks import cancelled_error
 from workbench.session.run import Run
 from workbench.store import settings
 from workbench.synthesize.script import job_of, write_job_notebook
-from workbench.upload import opening
+from workbench.upload import linked, opening
 
 ROWS = 3_000
 
@@ -55,7 +70,9 @@ def source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
 
 
 @contextmanager
-def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def cancelled(
+    monkeypatch: pytest.MonkeyPatch, where: ModuleType = opening
+) -> Iterator[None]:
     """Whoever is told that rows are read wants none of them.
 
     How many are told, and whether any, hangs on which thread reads them.
@@ -65,7 +82,7 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         raise cancelled_error()
 
     with monkeypatch.context() as patched:
-        patched.setattr(opening, "report_rows", tell)
+        patched.setattr(where, "report_rows", tell)
         yield
 
 
@@ -196,13 +213,261 @@ def test_a_source_on_every_page(
     assert curator.balance().remaining_units < left
 
 
-def test_two_sources_are_linked_on_the_command_line(source: Tab) -> None:
-    """Somebody would look for a field that a source has no use for."""
-    source.press("Show its first rows")
-    assert "python -m workbench linked" in source.text
-    assert not [
-        each for each in source.at.file_uploader if str(each.key).startswith("second")
+def write_pair(app: Tab, place: Path, *entries: str) -> Tab:
+    """Connect patients, stays and other sources; the Data page is open."""
+    texts = [
+        f'[[source]]\nname = "{name}"\nkind = "parquet"\n'
+        f'location = "{place}/{name}.parquet"\n'
+        for name in ("patients", "stays")
     ]
+    (place / "sources.toml").write_text("\n".join([*texts, *entries]))
+    settings.read_settings.cache_clear()
+    return app.go("upload")
+
+
+@pytest.fixture
+def pair_of_sources(
+    app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Tab, Path]:
+    """Two connected tables about the same people, in Parquet.
+
+    The first rows of the stays are of the last patients, so that the first rows of both
+    have no key in common.
+    """
+    people = patients(1_500)
+    people.to_parquet(tmp_path / "patients.parquet")
+    stays(people).iloc[::-1].to_parquet(tmp_path / "stays.parquet")
+    monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
+    return write_pair(app, tmp_path), tmp_path
+
+
+def link(app: Tab, first: str = "patients", second: str = "stays") -> Tab:
+    """Show the first rows of a source, and link another with it."""
+    app.at.button(key=f"source-{first}").click().run()
+    return app.set("selectbox", "The second source", second).press("Link both")
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_two_sources_are_linked(
+    pair_of_sources: tuple[Tab, Path], is_turned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two connected tables could be released together on the command line alone."""
+    app, place = pair_of_sources
+    link(app, *(("stays", "patients") if is_turned else ("patients", "stays")))
+    assert app.errors == ""
+    assert "How the tables belong together" in app.text
+    pair = app.session.linked_draft
+    assert pair is not None
+    assert pair.people.name == "patients"
+    assert (pair.people_key, pair.events_key) == ("patient", "patient")
+    # the first rows tell nothing of what does not fit: all keys are read first
+    assert not [each for each in app.at.radio if each.label.startswith("Keys such")]
+    assert app.button("Open the data set").disabled
+    app.press("Read the keys")
+    assert app.errors == ""
+    assert "patients, 1,500 rows" in app.text
+    answer(say_cap(app, 3))
+    with cancelled(monkeypatch, linked):
+        app.press("Open the data set")
+    assert "stopped before it was finished" in app.errors
+    assert app.session.linked is None
+    app.press("Open the data set")
+    assert app.errors == ""
+    assert app.session.linked is not None
+    assert app.session.linked.count_rows().content.people == 1_500
+    account = app.curator.account
+    assert account.source == "patients + stays"
+    # the command finds the same account
+    sources = [
+        Source(name=name, kind="parquet", location=name)
+        for name in ("patients", "stays")
+    ]
+    assert account.dataset == LinkedCurator.account_name(*sources, MemoryLedger())
+    for page in PAGES:
+        assert app.go(page).errors == ""
+    app.go("synthesize").release()
+    assert app.errors == ""
+    # a new tab, or tomorrow: both are linked again, and nothing is asked
+    app.session.open_tables.clear()
+    app.go("audit")
+    assert "in the connected sources patients and stays" in app.text
+    app.go("upload").press("Open another table")
+    link(app)
+    assert app.errors == ""
+    assert app.curator.account == account
+    app.go("codebook").press("Declare it anew").go("upload")
+    link(app)
+    assert app.errors == ""
+    assert app.session.linked_draft is not None
+    assert place.is_dir()
+
+
+def test_the_program_of_linked_sources_runs(
+    pair_of_sources: tuple[Tab, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release of two sources would have no program, or one with their addresses."""
+    app, place = pair_of_sources
+    offered = reports.downloads(monkeypatch)
+    link(app).press("Read the keys")
+    answer(say_cap(app, 3)).press("Open the data set").go("synthesize").release()
+    text = offered["Script (Python)"].decode()
+    assert str(place) not in text
+    monkeypatch.chdir(place)
+    exec(text, {})
+    again = LinkedRelease.from_json((place / "linked-release.json").read_text())
+    lines = app.curator.lines()
+    made = [line.request_id for line in lines if line.state == "committed"]
+    assert again.people.recipe == app.curator.release(made[-2]).recipe
+
+
+def test_sources_of_other_people_are_not_opened(
+    pair_of_sources: tuple[Tab, Path],
+) -> None:
+    """Two sources would be filed for good under keys of different things."""
+    app, place = pair_of_sources
+    events = stays(patients(1_500))
+    events["patient"] = "q" + events["patient"]
+    events.to_parquet(place / "stays.parquet")
+    link(app).press("Read the keys")
+    say_cap(app, 3)
+    assert "No event belongs to a person" in app.errors
+    assert app.button("Open the data set").disabled
+
+
+def test_sources_that_are_too_large_to_be_linked(
+    pair_of_sources: tuple[Tab, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server would run out of memory by a table that is read whole."""
+    app, _place = pair_of_sources
+    monkeypatch.setattr(linked_curator, "MAX_ROWS_IN_MEMORY", 1_499)
+    link(app).press("Read the keys")
+    assert "More than 1,499 rows" in app.errors
+    assert app.button("Open the data set").disabled
+    monkeypatch.setattr(linked_curator, "MAX_ROWS_IN_MEMORY", 10**6)
+    app.press("Read the keys")
+    assert app.errors == ""
+
+
+def test_what_a_source_declares_of_its_people_holds_in_a_pair(
+    pair_of_sources: tuple[Tab, Path],
+) -> None:
+    """The operator's word on who is protected would be weakened by a second source."""
+    app, place = pair_of_sources
+    declared = Schema(
+        columns=(Categorical("ward", categories=("A", "B", "C")),),
+        unit=PrivacyUnit(max_rows=5, id_column="patient"),
+    )
+    (place / "schema.json").write_text(declared.to_json())
+    text = (place / "sources.toml").read_text()
+    (place / "sources.toml").write_text(f'{text}schema = "{place}/schema.json"\n')
+    settings.read_settings.cache_clear()
+    link(app.go("upload")).press("Read the keys")
+    assert app.errors == ""
+    answer(say_cap(app, 3)).press("Open the data set")
+    assert "weaker" in app.errors or "declare" in app.errors
+    assert app.session.linked is None
+    say_cap(app, 5).press("Open the data set")
+    assert app.errors == ""
+    assert app.session.linked is not None
+
+
+def test_a_table_of_spark_is_not_linked(
+    pair_of_sources: tuple[Tab, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody would wait for a table that does not fit, or not know why it is not
+    offered.
+    """
+    app, place = pair_of_sources
+    spark = '[[source]]\nname = "large"\nkind = "spark"\nlocation = "large"\n'
+    write_pair(app, place, spark)
+    app.at.button(key="source-patients").click().run()
+    assert app.button("Link both").disabled, "nothing is chosen"
+    (field,) = [
+        each for each in app.at.selectbox if each.label.startswith("The second source")
+    ]
+    assert field.options == ["stays"]
+    first_rows = Microdata(patients(), key=b"")
+    monkeypatch.setattr(Curator, "look", lambda source, rows, on_rows: first_rows)
+    app.press("Open another table")
+    app.at.button(key="source-large").click().run()
+    assert app.errors == ""
+    assert "Tables of Spark are too large to be linked here" in app.text
+    assert "Link both" not in [each.label for each in app.at.button]
+
+
+def test_one_source_alone_has_none_beside_it(
+    pair_of_sources: tuple[Tab, Path],
+) -> None:
+    """Somebody would choose from an empty list."""
+    app, place = pair_of_sources
+    text = (place / "sources.toml").read_text().partition("\n\n")[0]
+    (place / "sources.toml").write_text(text)
+    settings.read_settings.cache_clear()
+    app.go("upload")
+    app.at.button(key="source-patients").click().run()
+    assert "No other source is connected" in app.text
+
+
+@pytest.fixture(scope="module")
+def postgres_entries() -> list[str]:
+    """Patients and stays in PostgreSQL, as entries of a list of sources.
+
+    It is made before any test takes DATABASE_URL away.
+    """
+    need_postgres()
+    here = conninfo_to_dict(os.environ["DATABASE_URL"])
+    location = " ".join(
+        f"{name}={here[name]}" for name in ("host", "port", "dbname", "user")
+    )
+    people = patients()
+    return [
+        f'[[source]]\nname = "{name}"\nkind = "postgres"\n'
+        f'location = "{location}"\ntable = "{write_to_postgres(table)}"\n'
+        for name, table in (("patients", people), ("stays", stays(people)))
+    ]
+
+
+def release_pair(app: Tab, place: Path, entries: list[str]) -> Tab:
+    """Link two connected tables of a list, and release both."""
+    (place / "sources.toml").write_text("\n".join(entries))
+    settings.read_settings.cache_clear()
+    link(app.go("upload")).press("Read the keys")
+    answer(say_cap(app, 3)).press("Open the data set")
+    assert app.errors == ""
+    app.go("synthesize").release()
+    assert app.errors == ""
+    assert app.session.linked is not None
+    assert app.session.linked.count_rows().content.people == 300
+    return app
+
+
+def test_two_tables_of_duckdb_are_linked(
+    app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two tables in one file of a database would be read as one, or as none."""
+    people = patients()
+    monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
+    entries = []
+    with duckdb.connect(str(tmp_path / "both.duckdb")) as connection:
+        for name, table in (("patients", people), ("stays", stays(people))):
+            connection.register("rows", table)
+            connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows")
+            entries.append(
+                f'[[source]]\nname = "{name}"\nkind = "duckdb"\n'
+                f'location = "{tmp_path}/both.duckdb"\ntable = "{name}"\n'
+            )
+    release_pair(app, tmp_path, entries)
+
+
+def test_two_tables_of_postgres_are_linked(
+    postgres_entries: list[str],
+    app: Tab,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hospital's database would have to be written into files first."""
+    monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
+    release_pair(app, tmp_path, postgres_entries)
 
 
 LISTEN = Run.note_rows

@@ -124,7 +124,9 @@ def show(data_set: DataSet) -> None:
     with st.container(horizontal=True):
         file_view.download(
             f"{_('Codebook')} (JSON)",
-            schema.without_private_texts().to_json(),
+            (declaration.linked.schema if declaration.linked else schema)
+            .without_private_texts()
+            .to_json(),
             file_name(public_name(data_set.lines()), "codebook", "json"),
             help=_(
                 "Load this file on the Data page together with a new version of the "

@@ -248,8 +248,9 @@ class Session:
 
     def table_sizes(self) -> list[int]:
         """Return the bytes of each table in this tab."""
-        tables = self.linked_draft.tables if self.linked_draft else [self.draft]
-        drafts = [draft.memory_bytes() for draft in tables if draft]
+        drafts = [self.draft.memory_bytes()] if self.draft else []
+        if self.linked_draft:
+            drafts = self.linked_draft.memory_bytes()
         unread = self.slots.get(UnreadFile)
         files = [len(unread.data)] if isinstance(unread, UnreadFile) else []
         return [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.errors import DpcoreError
 from dpcore.io.read import ReadResult
 from dpcore.release import InternalReport
@@ -21,6 +21,11 @@ from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import SimilarTable
 from workbench.store.people.opened_files import OpenedFile
 from workbench.store.people.personal import PersonalLedger
+
+
+def frame_bytes(frame: pd.DataFrame) -> int:
+    """Return how many bytes of memory a frame takes, its texts included."""
+    return int(frame.memory_usage(deep=True).sum())
 
 
 @dataclass(kw_only=True)
@@ -186,6 +191,11 @@ class Draft:
         return True
 
     @property
+    def table(self) -> pd.DataFrame | Source:
+        """What a curator opens: the rows, or the source that holds all of them."""
+        return self.frame
+
+    @property
     def is_sample(self) -> bool:
         """Whether the rows are invented."""
         return False
@@ -265,31 +275,56 @@ class FileDraft(Draft):
 
 @dataclass(kw_only=True)
 class LinkedDraft:
-    """Two files about the same people that are declared and not opened yet.
+    """Two tables about the same people that are declared and not opened yet.
+
+    Both are files, both are connected sources, or both are planned by names.
 
     Attributes:
-        tables: both files, in the order in which they were brought.
+        tables: both, in the order in which they were brought.
         dataset: keyed fingerprint of both; empty until it is asked for.
         opener: owner of that key.
-        people_place: place of the file of people, as proposed or chosen.
-        keys: column that names the person in each file; empty while that is open.
+        people_place: place of the table of people, as proposed or chosen.
+        keys: column that names the person in each table; empty while that is open.
         similar_table: a data set on file of which a file looks like one of these.
         declared: the public facts on file, if they are declared anew.
+        source_keys: keys of all rows of connected sources, by source and column. Private.
         counted: what linking met, by the rules that it was counted under. Private.
+        curator: of an invented person, on which a release is planned by names; its
+            ledger is forgotten. None until the columns are declared.
     """
 
-    tables: list[FileDraft]
+    tables: list[Draft]
     dataset: str = ""
     opener: str = ""
     people_place: int = 0
     keys: list[str]
     similar_table: SimilarTable | None = None
     declared: LinkedSchema | None = None
+    source_keys: dict[tuple[str, str], pd.DataFrame] = field(
+        default_factory=dict, repr=False
+    )
     counted: dict[Hashable, InternalReport[Any] | DpcoreError] = field(
         default_factory=dict, repr=False
     )
+    curator: LinkedCurator | None = None
 
-    def replace_table(self, before: Draft | None, after: FileDraft) -> None:
+    @property
+    def has_rows(self) -> bool:
+        """Whether both tables hold rows of people."""
+        return all(table.has_rows for table in self.tables)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether both tables are connected sources, of which the first rows are here."""
+        return all(isinstance(table, SourceDraft) for table in self.tables)
+
+    def memory_bytes(self) -> list[int]:
+        """Return the bytes of the server's memory that each table takes."""
+        sizes = [table.memory_bytes() for table in self.tables]
+        sizes[0] += sum(map(frame_bytes, self.source_keys.values()))
+        return sizes
+
+    def replace_table(self, before: Draft | None, after: Draft) -> None:
         """Put a file that was read again in the place of its earlier reading."""
         place = 1 if self.tables[1] is before else 0
         self.tables[place] = after
@@ -299,23 +334,23 @@ class LinkedDraft:
         self.counted.clear()
 
     @property
-    def people(self) -> FileDraft:
-        """The file with one row for each person."""
+    def people(self) -> Draft:
+        """The table with one row for each person."""
         return self.tables[self.people_place]
 
     @property
-    def events(self) -> FileDraft:
-        """The file with several rows for a person."""
+    def events(self) -> Draft:
+        """The table with several rows for a person."""
         return self.tables[1 - self.people_place]
 
     @property
     def people_key(self) -> str:
-        """Column that names the person in the file of people."""
+        """Column that names the person in the table of people."""
         return self.keys[self.people_place]
 
     @property
     def events_key(self) -> str:
-        """Column that names the person in the file of events."""
+        """Column that names the person in the table of events."""
         return self.keys[1 - self.people_place]
 
 
@@ -330,6 +365,10 @@ class SourceDraft(Draft):
 
     source: Source
     declared: PrivacyUnit | None = None
+
+    @property
+    def table(self) -> pd.DataFrame | Source:
+        return self.source
 
     @property
     def declared_unit(self) -> PrivacyUnit | None:

@@ -14,6 +14,7 @@ from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.state import (
     choose_kind,
     chosen_kind,
+    is_pair_planned,
     planned_linked,
     planning_curator,
 )
@@ -32,6 +33,8 @@ def choose_card() -> type[RecipeForm] | None:
     kinds = RecipeForm.kinds()
     current = chosen_kind()
     cards = {kind: (card.title, card.icon) for kind, card in kinds.items()}
+    if is_pair_planned():
+        cards = {}
     if planned_linked() is not None:
         linked = {session.LINKED_KIND: (releases.LINKED_TITLE, "account_tree")}
         cards = linked | cards

@@ -243,8 +243,8 @@ def _offer_files(
         icon="data_object",
         width="stretch",
     )
-    job = linked_job_of(data_set, release)
-    if job is None:
+    found = linked_job_of(data_set, release)
+    if found is None:
         return
     of_script = rows_to_draw(release.people)
     for label, what, ending, write, icon in (
@@ -253,7 +253,7 @@ def _offer_files(
     ):
         file_view.download(
             label,
-            functools.partial(write, job, of_script),
+            functools.partial(write, *found, of_script),
             file_name(name, what, ending, day=day),
             icon=icon,
             width="stretch",

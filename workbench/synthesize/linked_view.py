@@ -2,11 +2,12 @@
 
 import dataclasses
 from fractions import Fraction
+from pathlib import PurePath
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.accounting.loss import UNIT, AnyLoss
+from dpcore.accounting.loss import UNIT, AnyLoss, loss_from_fields
 from dpcore.curator import Curator, LinkedCurator
 from dpcore.curator.linked import propose_recipe, share_of_people
 from dpcore.schema import Schema
@@ -24,11 +25,21 @@ from workbench.language.wording import (
     reading_words,
 )
 from workbench.store.policy import read_policy
+from workbench.store.sources.job import LinkedJob
+from workbench.synthesize import pay_view
 from workbench.synthesize.charts import expected_errors
-from workbench.synthesize.pay_view import press_release
 from workbench.synthesize.preview import approximate_rows
 from workbench.synthesize.preview_view import DROWNED_ERROR, MAX_TABLES_SHOWN
+from workbench.synthesize.script import (
+    PLAN_ROWS,
+    file_reading_code,
+    write_linked_script,
+)
+from workbench.synthesize.state import is_pair_planned
 from workbench.ui import epsilon_view, releases, widgets
+
+PLANNED_FILES = ("people.csv", "events.csv")
+"""Names under which the tables of a plan are saved where the data is."""
 
 
 def plan(linked: LinkedCurator) -> None:
@@ -89,10 +100,20 @@ def _preview(linked: LinkedCurator, loss: AnyLoss, offer: DeltaGenerator) -> Non
             icon=":material/warning:",
         )
     with offer:
-        _offer(linked, loss, quotes)
-    sizes = [approximate_rows(curator) for _title, curator in _views(linked)]
-    if all(sizes):
-        people, events = sizes
+        if is_pair_planned():
+            _offer_plan(linked, loss)
+        else:
+            _offer(linked, loss, quotes)
+    sizes = [approximate_rows(curator, linked) for _title, curator in _views(linked)]
+    people, events = sizes
+    if is_pair_planned():
+        st.caption(
+            _(
+                "An average cell is that of about {people:,} people and {events:,} "
+                "events, as you said on the Data page."
+            ).format(people=round(people), events=round(events))
+        )
+    elif all(sizes):
         st.caption(
             _(
                 "An average cell is that of about {people:,} people and {events:,} "
@@ -139,7 +160,7 @@ def _quote(linked: LinkedCurator, loss: AnyLoss) -> tuple[Quote, Quote]:
     def expect(curator: Curator, view: Schema, quote: Quote) -> Quote:
         share = spend.share(Fraction(quote.own_charge, UNIT) / spend.amount)
         known = curator.quote(
-            propose_recipe(view), share, table_rows=approximate_rows(curator)
+            propose_recipe(view), share, table_rows=approximate_rows(curator, linked)
         )
         return dataclasses.replace(quote, expected=known.expected)
 
@@ -163,7 +184,7 @@ def _drowned_columns(linked: LinkedCurator, quotes: tuple[Quote, Quote]) -> str:
     """Name the columns whose error is larger than their average count."""
     names = []
     for (_title, curator), quote in zip(_views(linked), quotes, strict=True):
-        rows = approximate_rows(curator)
+        rows = approximate_rows(curator, linked)
         for table in quote.expected:
             is_hidden = table.half_width() * max(1, table.cells) >= DROWNED_ERROR * rows
             if rows and is_hidden:
@@ -171,12 +192,44 @@ def _drowned_columns(linked: LinkedCurator, quotes: tuple[Quote, Quote]) -> str:
     return ", ".join(names)
 
 
+def _offer_plan(linked: LinkedCurator, loss: AnyLoss) -> None:
+    """Offer files that make the planned release where both tables are kept."""
+    job = LinkedJob(
+        tables=PLANNED_FILES,
+        schema=linked.linked,
+        budget=loss_from_fields(linked.people.account.promise),
+        people_recipe=propose_recipe(linked.linked.people_view),
+        events_recipe=propose_recipe(linked.linked.events_view),
+        loss=loss,
+    )
+    reading = "\n".join(
+        file_reading_code(name, variable=PurePath(name).stem) for name in PLANNED_FILES
+    )
+    pay_view.offer_plan_files(
+        _(releases.LINKED_TITLE),
+        script=write_linked_script(job, reading, PLAN_ROWS),
+        job=job.to_json(),
+        codebook=job.schema.without_private_texts().to_json(),
+    )
+    st.caption(
+        _(
+            "Nothing was read and nothing is charged. Take these files to the computer "
+            "that holds the data, and save the tables there as {people} and {events}. "
+            "The script prints these quotes and writes linked-release.json. The script "
+            "keeps no ledger, but the command line does if you run the job there. Or "
+            "open both files on the Data page, and load the codebook there."
+        ).format(people=PLANNED_FILES[0], events=PLANNED_FILES[1])
+    )
+
+
 def _offer(linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]) -> None:
     account = linked.people.account
     charge = sum(quote.charge for quote in quotes)
     left = quotes[0].balance.remaining_units
     stored = _stored(linked, quotes)
-    if press_release(amount_words(charge, account), stored, disabled=charge > left):
+    if pay_view.press_release(
+        amount_words(charge, account), stored, disabled=charge > left
+    ):
         _confirm(linked, loss, quotes)
     if left <= 0:
         st.caption(

@@ -296,28 +296,12 @@ def _offer_files(preview: Preview) -> None:
         loss=preview.loss,
         part=next(iter(preview.part.items()), None),
     )
-    files = (
-        (
-            _("Script (Python)"),
-            write_script(job, file_reading_code(job.table), PLAN_ROWS),
-            "py",
-        ),
-        (_("Download as a job (JSON)"), job.to_json(), "job.json"),
-        (
-            f"{_('Codebook')} (JSON)",
-            job.schema.without_private_texts().to_json(),
-            "codebook.json",
-        ),
+    offer_plan_files(
+        releases.describe_request(job.recipe.to_dict()),
+        script=write_script(job, file_reading_code(job.table), PLAN_ROWS),
+        job=job.to_json(),
+        codebook=job.schema.without_private_texts().to_json(),
     )
-    with st.container(horizontal=True):
-        for label, text, ending in files:
-            file_view.download(
-                label,
-                text,
-                file_name(
-                    releases.describe_request(job.recipe.to_dict()), "plan", ending
-                ),
-            )
     st.caption(
         _(
             "Nothing was read and nothing is charged. Take these files to the "
@@ -328,3 +312,19 @@ def _offer_files(preview: Preview) -> None:
             "codebook on the Data page."
         )
     )
+
+
+def offer_plan_files(what: str, *, script: str, job: str, codebook: str) -> None:
+    """Offer the script, the job and the codebook of a plan as files.
+
+    Args:
+        what: what is planned, in words.
+    """
+    files = (
+        (_("Script (Python)"), script, "py"),
+        (_("Download as a job (JSON)"), job, "job.json"),
+        (f"{_('Codebook')} (JSON)", codebook, "codebook.json"),
+    )
+    with st.container(horizontal=True):
+        for label, text, ending in files:
+            file_view.download(label, text, file_name(what, "plan", ending))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dpcore.accounting.loss import AnyLoss, Loss
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.base import ExpectedError
@@ -73,10 +73,13 @@ class Preview:
         return float(f"{1.005 * epsilon:.3g}")
 
 
-def approximate_rows(curator: Curator) -> float:
+def approximate_rows(curator: Curator, linked: LinkedCurator | None = None) -> float:
     """Return the approximate number of rows; 0 if unknown.
 
     It comes from the latest release that tells it, or is one digit of the file's.
+
+    Args:
+        linked: as of `session.table_key`.
     """
     for line in releases.list_releases(curator):
         release = curator.release(line["request_id"])
@@ -87,5 +90,5 @@ def approximate_rows(curator: Curator) -> float:
         ):
             return release.model.total
     return session.own(reopening.RowCounts).rows_by_dataset.get(
-        session.table_key(curator), 0
+        session.table_key(curator, linked), 0
     )

@@ -4,7 +4,7 @@ import dataclasses
 import io
 import re
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import PurePath
 
@@ -18,13 +18,13 @@ from dpcore.accounting.loss import (
 from dpcore.io.export import to_csv
 from dpcore.io.options import CURRENT_RULES, ReadOptions
 from dpcore.release import Release
-from dpcore.schema.linked import LinkedSchema
 from dpcore.synthesis import Categories, Statistics, load_recipe
 from dpcore.synthesis.base import Recipe
+from dpcore.synthesis.discrete.recipes import TableRecipe
 from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.rows import PublicTable
 from workbench.store.ledger.datasets import DataSet, Declaration
-from workbench.store.sources.job import Job
+from workbench.store.sources.job import Job, LinkedJob
 from workbench.synthesize.constructors import ConstructorWriter, write_exactly
 from workbench.ui import releases
 from workbench.ui.notebooks import Cell, write_notebook
@@ -88,70 +88,65 @@ def _script_of(notebook: list[Cell]) -> str:
     return f'"""{about[1]}\n"""\n\n{steps}\n'
 
 
-@dataclass(frozen=True, kw_only=True)
-class LinkedJob:
-    """One release of two linked tables, to be run where the files are.
+def linked_job_of(
+    data_set: DataSet, release: LinkedRelease
+) -> tuple[LinkedJob, str] | None:
+    """Return a release of two linked tables as a job, and the code that reads both.
 
-    Attributes:
-        budget: all that may ever be spent on both tables.
-        loss: what this release spends on both.
-        reading: the lines that read `people` and `events`.
-    """
-
-    schema: LinkedSchema
-    budget: AnyLoss
-    people_recipe: Recipe
-    events_recipe: Recipe
-    loss: AnyLoss
-    reading: str
-
-
-def linked_job_of(data_set: DataSet, release: LinkedRelease) -> LinkedJob | None:
-    """Return a release of two linked files as a job.
-
-    None if the declaration is not on file, if a recipe cannot be read back, or for
-    connected sources.
+    None if the declaration is not on file, or a recipe cannot be read back.
     """
     declared = data_set.declaration and data_set.declaration.linked
     people, events = (load_recipe(half.recipe) for half in release.halves.values())
-    if not declared or people is None or events is None or data_set.account.source:
+    if (
+        not declared
+        or not isinstance(people, TableRecipe)
+        or not isinstance(events, TableRecipe)
+    ):
         return None
-    schema = dataclasses.replace(
-        declared.schema,
-        people=declared.schema.people.without_private_texts(),
-        events=declared.schema.events.without_private_texts(),
-        order_by=release.order_by,
-    )
-    reading = "\n".join(
-        file_reading_code(
-            f"{table}-table{PurePath(name).suffix}", _options_code(options), table
+    variables = ("people", "events")
+    if data_set.account.source is not None:
+        tables = declared.names
+        reading = source_reading_code(dict(zip(variables, tables, strict=True)))
+    else:
+        first, second = declared.names
+        tables = (_neutral_name("people", first), _neutral_name("events", second))
+        reading = "\n".join(
+            file_reading_code(name, _options_code(options), variable)
+            for variable, name, options in zip(
+                variables, tables, declared.readings, strict=True
+            )
         )
-        for table, name, options in zip(
-            ("people", "events"), declared.names, declared.readings, strict=True
-        )
-    )
-    return LinkedJob(
-        schema=schema,
+    job = LinkedJob(
+        tables=tables,
+        schema=dataclasses.replace(declared.schema, order_by=release.order_by),
         budget=loss_from_fields(data_set.account.promise),
         people_recipe=people,
         events_recipe=events,
         loss=loss_from_fields(release.guarantee.loss),
-        reading=reading,
     )
+    return job, reading
 
 
-def write_linked_script(job: LinkedJob, people: int | None = None) -> str:
+def _neutral_name(table: str, name: str) -> str:
+    """Return a file name that tells nothing of the rows, as the real one may."""
+    return f"{table}-table{PurePath(name).suffix}"
+
+
+def write_linked_script(job: LinkedJob, reading: str, people: int | None = None) -> str:
     """Return a Python program that makes the release of two linked tables.
 
     Args:
+        reading: the lines that read `people` and `events`.
         people: how many to draw; None for as many as the noisy counts say.
     """
-    return _script_of(_linked_notebook_cells(job, people))
+    return _script_of(_linked_notebook_cells(job, reading, people))
 
 
-def write_linked_notebook(job: LinkedJob, people: int | None = None) -> str:
+def write_linked_notebook(
+    job: LinkedJob, reading: str, people: int | None = None
+) -> str:
     """Return the program of two linked tables as a notebook (nbformat 4)."""
-    return write_notebook(_linked_notebook_cells(job, people))
+    return write_notebook(_linked_notebook_cells(job, reading, people))
 
 
 def write_job_notebook(job: Job, reading: str, rows: int | None = None) -> str:
@@ -228,16 +223,19 @@ def _notebook_cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
     return [("markdown", about), *(("code", text) for text in (imports, *code))]
 
 
-def _linked_notebook_cells(job: LinkedJob, people: int | None) -> list[Cell]:
+def _linked_notebook_cells(
+    job: LinkedJob, reading: str, people: int | None
+) -> list[Cell]:
     """Return the notebook cells of a job on two tables, one commented step in each."""
     writer = ConstructorWriter()
+    schema_of_both = job.schema.without_private_texts()
     schemas = [
         writer.write(
             schema, prefix=f"{table}_schema = ", omitted_fields=("version", "unsaid")
         )
         for table, schema in (
-            ("people", job.schema.people),
-            ("events", job.schema.events),
+            ("people", schema_of_both.people),
+            ("events", schema_of_both.events),
         )
     ]
     rules = writer.write(job.schema.rules, prefix="rules = ")
@@ -253,7 +251,7 @@ def _linked_notebook_cells(job: LinkedJob, people: int | None) -> list[Cell]:
     number = "as many as the noisy counts say" if people is None else f"{people:,}"
     marked = job.schema.people.columns_from_data or job.schema.events.columns_from_data
     code = [
-        f"# Read both tables.\n{job.reading}",
+        f"# Read both tables.\n{reading}",
         "# Say what is publicly known about each, and how rows belong to a person.\n"
         f"{COMMENT_ON_MARKS if marked else ''}"
         f"{schemas[0]}\n{schemas[1]}\n{rules}\n"
@@ -353,13 +351,7 @@ def _collect_imports(code: list[str], imports: set[str]) -> tuple[str, list[str]
 def _reading_code(declaration: Declaration, source: str | None) -> str:
     # Only the server's settings hold the address and the password of a source.
     if source is not None:
-        return (
-            "from workbench.store.sources.files import all_sources\n"
-            "from workbench.store.settings import read_settings\n\n"
-            "listed = all_sources(read_settings())\n"
-            "frame = next(each.source for each in listed if each.source.name == "
-            f"{source!r})"
-        )
+        return source_reading_code({"frame": source})
     if declaration.sample:
         return (
             f"from workbench.samples import {declaration.sample}\n\nframe = "
@@ -367,6 +359,24 @@ def _reading_code(declaration: Declaration, source: str | None) -> str:
         )
     options = _options_code(declaration.reading)
     return file_reading_code(_public_file_name(declaration), options)
+
+
+def source_reading_code(sources: Mapping[str, str]) -> str:
+    """Return the code that finds connected sources in the server's settings.
+
+    Args:
+        sources: variable -> the name of its source.
+    """
+    found = "\n".join(
+        f"{variable} = next(each.source for each in listed if each.source.name == "
+        f"{name!r})"
+        for variable, name in sources.items()
+    )
+    return (
+        "from workbench.store.sources.files import all_sources\n"
+        "from workbench.store.settings import read_settings\n\n"
+        f"listed = all_sources(read_settings())\n{found}"
+    )
 
 
 def _options_code(reading: ReadOptions | None) -> str:

@@ -49,21 +49,37 @@ def choose_kind(kind: str) -> None:
     session.own(SynthesizeState).kind = kind
 
 
+def is_pair_planned() -> bool:
+    """Return whether two linked tables are planned by names, without rows."""
+    return planning_curator() is not None and planned_linked() is not None
+
+
 def chosen_kind() -> str:
     """Return the kind of the planned release, which fits the data set."""
+    if is_pair_planned():
+        return session.LINKED_KIND
     kind = session.own(SynthesizeState).kind
     first = "histogram" if planned_linked() is None else session.LINKED_KIND
     return first if not kind or (kind == session.LINKED_KIND != first) else kind
 
 
 def planned_linked() -> LinkedCurator | None:
-    """Return the linked tables that are released; None for one table, or for a plan
-    made from column names.
+    """Return the linked tables that are released, or planned by names; None for one
+    table.
     """
-    return None if planning_curator() is not None else session.session().linked
+    tab = session.session()
+    if tab.linked_draft is not None and tab.linked_draft.curator is not None:
+        return tab.linked_draft.curator
+    return None if planning_curator() is not None else tab.linked
 
 
 def planning_curator() -> Curator | None:
-    """Return the curator of a plan made from column names; None without such a plan."""
-    draft = session.session().draft
-    return draft.curator if isinstance(draft, NamesDraft) else None
+    """Return the curator of a plan made from column names; None without such a plan.
+
+    Of two linked tables, it is that of the people.
+    """
+    tab = session.session()
+    if tab.linked_draft is not None:
+        linked = tab.linked_draft.curator
+        return None if linked is None else linked.people
+    return tab.draft.curator if isinstance(tab.draft, NamesDraft) else None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator, LinkedCurator
 from dpcore.errors import DpcoreError
@@ -155,6 +156,15 @@ def ask_for_rows(data_set: DataSet) -> None:
     """Ask for the table of a data set on file."""
     tab = session.session()
     declaration = data_set.declaration
+    if declaration is not None and declaration.linked and data_set.account.source:
+        people, events = map(escape_markdown, declaration.linked.names)
+        st.write(
+            _(
+                "The rows are in the connected sources {people} and {events}. Show the "
+                "first rows of one on the Data page, and link the other with it."
+            ).format(people=people, events=events)
+        )
+        return
     if data_set.account.source is not None:
         st.write(
             _(
@@ -254,20 +264,23 @@ def ask_for_table(
 ) -> None:
     """Offer an upload field and samples; the Data page then reads the chosen table.
 
+    Two files at once are taken for tables about the same people.
+
     Args:
         label: label of the field.
         sample_label: label of a sample's button, with its title as a field.
         page: page that wants the table.
         keys: keys of the samples.
     """
-    file = file_view.file_uploader(
+    files = file_view.multiple_file_uploader(
         label, type=file_view.FILE_ENDINGS, key=session.file_field(f"table-{page}").key
     )
-    if file is not None:
+    if len(files) == 1:
         session.renew_file_fields()
         _hand_to_data_page(
-            session.BringTable(page=page, name=file.name, data=file.getvalue())
+            session.BringTable(page=page, name=files[0].name, data=files[0].getvalue())
         )
+    _bring_pair(files)
     for place, key in enumerate(keys):
         label = sample_label.format(title=_(SAMPLE_TITLES[key]))
         if st.button(
@@ -281,9 +294,15 @@ def ask_for_table(
 
 def ask_for_pair(label: str) -> None:
     """Offer an upload field for two files about the same people."""
-    files = file_view.multiple_file_uploader(
-        label, type=file_view.FILE_ENDINGS, key=session.file_field("pair").key
+    _bring_pair(
+        file_view.multiple_file_uploader(
+            label, type=file_view.FILE_ENDINGS, key=session.file_field("pair").key
+        )
     )
+
+
+def _bring_pair(files: Sequence[UploadedFile]) -> None:
+    """Hand several files to the Data page, which refuses more than two."""
     if files:
         session.renew_file_fields()
         _hand_to_data_page(
@@ -316,17 +335,17 @@ def need_rows() -> Curator:
     End the page for two linked files that are not open yet.
     """
     tab = session.session()
+    if tab.draft is None or not tab.draft.has_rows:
+        return need_file()
     if tab.linked_draft is not None:
         st.info(
             _(
-                "These two files are not open yet. Open them on *Data*. This page then "
+                "These two tables are not open yet. Open them on *Data*. This page then "
                 "looks at people and their events together."
             ),
             icon=":material/info:",
         )
         st.stop()
-    if tab.draft is None or not tab.draft.has_rows:
-        return need_file()
     return reopening.draft_curator()
 
 

@@ -54,7 +54,9 @@ def show_header(*, is_declaring: bool) -> None:
         if tab.curator
         else " · "
         + (
-            _("rows not loaded: upload both files")
+            _("rows not loaded: open them on the Data page")
+            if data_set.account.source
+            else _("rows not loaded: upload both files")
             if data_set.is_linked
             else _("rows not loaded: upload the file")
         )

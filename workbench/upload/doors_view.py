@@ -76,6 +76,10 @@ def show() -> None:
         )
     if again:
         st.title(_("Declare {name} anew").format(name=name))
+    if again and data_set is not None and data_set.account.source:
+        data_sets_view.ask_for_rows(data_set)
+        source_view.show_cards()
+        return
     if again and data_set is not None and data_set.is_linked:
         st.write(
             _(
@@ -172,6 +176,12 @@ def _offer_check() -> None:
 
 def _offer_sharing() -> None:
     _show_door("share")
+    st.caption(
+        _(
+            "Two files about the same people, such as patients and their stays? Choose "
+            "both at once."
+        )
+    )
     data_sets_view.ask_for_table(
         _("A table to share"), _("Open this sample: {title}"), page="upload"
     )

@@ -1,6 +1,7 @@
 """The page of a draft: a proposal in a few lines, and controls to change it."""
 
 import math
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -127,7 +128,7 @@ def show(draft: Draft) -> None:
     rows = _ask_rows(draft) if is_shared else None
     proposal = st.container()
     if is_shared:
-        _offer_second_file(draft)
+        _offer_second_table(draft)
     questions = st.container()
     at_last = st.container()
     if isinstance(draft, FileDraft) and draft.read_result is not None:
@@ -138,7 +139,10 @@ def show(draft: Draft) -> None:
         unit = unit_view.ask_unit(draft)
     known = st.expander(_("2 · What is publicly known?"), expanded=not draft.has_rows)
     with st.expander(_("3 · Budget")):
-        budget = form.ask_budget(draft, unit, at_last) if unit else None
+        columns = len(draft.schema.columns)
+        budget = (
+            form.ask_budget(draft, unit, at_last, columns=columns) if unit else None
+        )
     epsilon = _proposed_epsilon(draft, budget, purpose) if budget and purpose else None
     if unit is not None and is_shared and not isinstance(draft, NamesDraft):
         sizing.fit_cells(
@@ -364,8 +368,14 @@ def _show_proposal(
         )
 
 
-def show_file(draft: Draft) -> None:
-    """Show the first rows of the file, and the codebook field."""
+def show_file(
+    draft: Draft, on_codebook: Callable[[], None] = opening.take_codebook
+) -> None:
+    """Show the first rows of the table, and the codebook field.
+
+    Args:
+        on_codebook: called when a codebook was brought.
+    """
     if draft.has_rows:
         with st.expander(_("Show the first rows (private)")):
             widgets.show_internal_badge()
@@ -375,38 +385,59 @@ def show_file(draft: Draft) -> None:
             _("Load a saved codebook"),
             type=["json"],
             key=session.file_field(opening.CODEBOOK).key,
-            on_change=opening.take_codebook,
+            on_change=on_codebook,
         )
 
 
-def _offer_second_file(draft: Draft) -> None:
-    """Offer to bring a second file about the same people."""
-    if draft.is_sample or not draft.has_rows:
+def _offer_second_table(draft: Draft) -> None:
+    """Offer to bring a second table about the same people."""
+    if draft.is_sample:
         return
     text, field = st.columns([3, 2], vertical_alignment="center")
+    is_file = isinstance(draft, FileDraft)
     with text:
-        st.markdown(f"**{_('The same people have rows in a second file?')}**")
-        if isinstance(draft, SourceDraft):
-            st.caption(
-                _(
-                    "Two connected sources are opened together on the command line: "
-                    "python -m workbench linked. Tables of Spark are too large for "
-                    "that: join them there, and open one table in which a person has "
-                    "several rows."
-                )
-            )
-            return
+        question = (
+            _("The same people have rows in a second file?")
+            if is_file
+            else _("The same people have rows in a second table?")
+        )
+        st.markdown(f"**{question}**")
         st.caption(
             _(
                 "For example patients and their stays, or customers and their "
                 "purchases. Both files are then protected together: one person with "
                 "all rows in both."
             )
+            if is_file
+            else _(
+                "For example patients and their stays, or customers and their "
+                "purchases. Both tables are then protected together: one person with "
+                "all rows in both."
+            )
         )
     with field:
-        file_view.file_uploader(
-            _("The second file"),
-            type=file_view.FILE_ENDINGS,
-            key=session.file_field(linked.SECOND_FILE).key,
-            on_change=linked.take_second_file,
-        )
+        if isinstance(draft, SourceDraft):
+            source_view.offer_second_source(draft.source, linked.take_second_source)
+        elif isinstance(draft, NamesDraft):
+            _ask_second_names()
+        else:
+            file_view.file_uploader(
+                _("The second file"),
+                type=file_view.FILE_ENDINGS,
+                key=session.file_field(linked.SECOND_FILE).key,
+                on_change=linked.take_second_file,
+            )
+
+
+def _ask_second_names() -> None:
+    """Ask for the names of the columns of a second table that is planned."""
+    st.text_area(
+        _("Names of the columns of the second table"),
+        key=linked.SECOND_NAMES_FIELD.key,
+        persist_state="session",
+    )
+    st.button(
+        _("Plan both tables"),
+        disabled=not linked.SECOND_NAMES_FIELD.current_value(),
+        on_click=linked.take_second_names,
+    )

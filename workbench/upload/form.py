@@ -265,11 +265,14 @@ def ask_budget(
     draft: Draft,
     unit: PrivacyUnit,
     questions: DeltaGenerator,
+    *,
+    columns: int,
 ) -> AnyLoss | None:
     """Ask for the whole budget; None while it is not valid.
 
     Args:
         unit: who is protected.
+        columns: how many may be released.
         questions: place in sight for open questions.
     """
     account = session.ledger().account(draft.dataset)
@@ -293,7 +296,7 @@ def ask_budget(
         largest=most,
     )
     epsilon_view.show_meaning(epsilon)
-    columns = max(1, len(draft.schema.columns))  # a plan by names begins with none
+    columns = max(1, columns)  # a plan by names begins with none
     choice = widgets.ask_by_title(
         st.radio,
         _("What is the most that you will release from this table?"),

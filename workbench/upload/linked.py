@@ -1,4 +1,4 @@
-"""Open two files about the same people: one of people, and one of their events."""
+"""Open two tables about the same people: one of people, and one of their events."""
 
 import dataclasses
 from typing import Any
@@ -15,6 +15,7 @@ from dpcore.release import InternalReport
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.schema.detector import name_words, strip_accents
 from dpcore.schema.linked import LinkedSchema, LinkRules
+from dpcore.schema.source import Source
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import combine_tables
 from workbench import session
@@ -22,7 +23,14 @@ from workbench.language.messages import _
 from workbench.server.web import holders
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import report_rows
-from workbench.session.draft import FileDraft, LinkedDraft
+from workbench.session.draft import (
+    Draft,
+    FileDraft,
+    LinkedDraft,
+    NamesDraft,
+    SourceDraft,
+    frame_bytes,
+)
 from workbench.store.ledger.datasets import (
     DataSet,
     Declaration,
@@ -32,12 +40,14 @@ from workbench.store.ledger.datasets import (
 from workbench.store.people import likeness, opened_files, same_people
 from workbench.store.people.personal import PersonalLedger
 from workbench.ui import progress_view, reopening
-from workbench.upload import opening
-from workbench.upload.grid import to_grid
+from workbench.upload import grid, opening
 from workbench.upload.opening import NOTICE
 
 SECOND_FILE = "second-file"
 """Name of the field for the second of two files."""
+SECOND_NAMES_FIELD = session.Widget[str]("second-names")
+MAX_FILES_NAMED = 5
+"""Files that are named in an error, if more than two were chosen."""
 MAX_VALUES_COMPARED = 1_000
 """Values of a column that are looked for in another file, to propose the keys."""
 MAX_REPEATED_KEYS = 0.05
@@ -66,6 +76,36 @@ def take_second_file() -> None:
         _link(first, second)
 
 
+def take_second_names() -> None:
+    """Plan a second table by the names of its columns, beside the first."""
+    tab = session.session()
+    first = tab.draft
+    if not isinstance(first, NamesDraft):
+        return
+    tab.notices.pop(NOTICE, None)
+    with session.keep_error(NOTICE):
+        names = SECOND_NAMES_FIELD.current_value() or ""
+        second = opening.make_names_draft(names, _("Table 2"))
+        first.name = _("Table 1")
+        _link(first, second)
+
+
+def take_second_source(
+    source: Source, frame: pd.DataFrame, schema: Schema | None
+) -> None:
+    """Declare a second connected source together with the first.
+
+    Args:
+        frame: its first rows.
+        schema: its facts on file; None if there are none.
+    """
+    first = session.session().draft
+    if not isinstance(first, SourceDraft):
+        return
+    with session.keep_error(NOTICE):
+        _link(first, opening.make_source_draft(source, frame, schema))
+
+
 def take_pair_from_page() -> None:
     """Read both files that were brought on another page."""
     note = session.take_note(session.BringPair)
@@ -76,8 +116,9 @@ def take_pair_from_page() -> None:
     with session.keep_error(NOTICE):
         if len(note.files) != 2:
             raise ParameterError(
-                "these are not two files",
+                "these are not two files: {names}",
                 remedy="choose both files at once: the people, and their events",
+                names=_list_files([name for name, _data in note.files]),
             )
         wanted = tab.data_set
         known = wanted.declaration.linked if wanted and wanted.declaration else None
@@ -90,6 +131,8 @@ def take_pair_from_page() -> None:
             tab.drop_draft()
             tab.draft = tables[0]
             _link(tables[0], tables[1])
+            # the header names both files from the next run on
+            session.leave_note(session.GoTo(page="upload"))
 
 
 def _read(
@@ -101,6 +144,38 @@ def _read(
         if read is not None:
             return opening.make_file_draft(data, name, *read)
     return None
+
+
+def take_codebook() -> None:
+    """Fill both declarations from a codebook of both, or the shown one from its own."""
+    tab = session.session()
+    pair = tab.linked_draft
+    shown = tab.draft
+    if pair is None or shown is None:
+        return
+    with session.keep_error(NOTICE):
+        codebook = opening.read_brought_codebook()
+        if codebook is None:
+            return
+        account = account_of(pair)
+        if isinstance(codebook, Schema):
+            opening.check_codebook(codebook, shown)
+            opening.fill_from_codebook(shown, codebook, *account)
+            return
+        place = _place_of_people(pair, codebook)
+        parts = (
+            (pair.tables[place], codebook.people),
+            (pair.tables[1 - place], codebook.events),
+        )
+        for table, own in parts:
+            opening.check_codebook(own, table)
+        for table, own in parts:
+            opening.fill_from_codebook(table, own, *account)
+        _take_roles(pair, codebook)
+        people_field(pair).put(pair.people_place)
+        for place, key in enumerate(pair.keys):
+            key_field(pair, place).put(key)
+        _answer_rules(pair, codebook)
 
 
 def people_field(pair: LinkedDraft) -> session.Widget[int]:
@@ -118,8 +193,20 @@ def order_field(pair: LinkedDraft) -> session.Widget[str]:
     return session.Widget(f"link-order-{pair.dataset}")
 
 
-def _link(first: FileDraft, second: FileDraft) -> None:
-    """Declare two files together; open them if they are on file together."""
+def key_field(pair: LinkedDraft, place: int) -> session.Widget[str]:
+    """Return the field for the key of the table at a place."""
+    return session.Widget(f"link-key-{pair.tables[place].dataset}-{pair.dataset}")
+
+
+def _list_files(names: list[str]) -> str:
+    """Name the first of several files."""
+    rest = len(names) - MAX_FILES_NAMED
+    shown = names[:MAX_FILES_NAMED]
+    return ", ".join(shown + ([_("{more} more").format(more=rest)] if rest > 0 else []))
+
+
+def _link(first: Draft, second: Draft) -> None:
+    """Declare two tables together; open them if they are on file together."""
     tab = session.session()
     with session.keep_error(NOTICE):
         if first.dataset == second.dataset:
@@ -127,8 +214,13 @@ def _link(first: FileDraft, second: FileDraft) -> None:
                 "this is the same table again",
                 remedy="choose the other file about these people",
             )
-        place, keys = propose_keys(first.frame, second.frame)
-        pair = LinkedDraft(tables=[first, second], people_place=place, keys=list(keys))
+        place, proposed = propose_keys(first.frame, second.frame)
+        tables = [first, second]
+        keys = [
+            (table.declared_unit and table.declared_unit.id_column) or key
+            for table, key in zip(tables, proposed, strict=True)
+        ]
+        pair = LinkedDraft(tables=tables, people_place=place, keys=keys)
         if _reopen(pair):
             return
         account = session.ledger().account(pair.dataset)
@@ -141,7 +233,7 @@ def _link(first: FileDraft, second: FileDraft) -> None:
 
 
 def unlink() -> None:
-    """Declare the first of two files by itself."""
+    """Declare the first of two tables by itself."""
     tab = session.session()
     if tab.linked_draft is not None:
         tab.draft = tab.linked_draft.tables[0]
@@ -221,11 +313,15 @@ def _key_texts(column: pd.Series) -> pd.Series:
 
 
 def account_of(pair: LinkedDraft) -> tuple[str, PersonalLedger]:
-    """Return the account id of both files, and the ledger with its key.
+    """Return the account id of both tables, and the ledger with its key.
 
     The account need not exist.
     """
     own = session.ledger()
+    if not pair.dataset and pair.is_connected:
+        first, second = (table.table for table in pair.tables)
+        pair.dataset = LinkedCurator.account_name(first, second, own)
+        pair.opener = own.for_dataset(pair.dataset).opener
     if not pair.dataset:
         frames = [table.frame for table in pair.tables]
         prints = [table.dataset for table in pair.tables]
@@ -249,21 +345,71 @@ def _find_similar(
 ) -> likeness.SimilarTable | None:
     """Return the data set on file of which a file looks like one of these.
 
-    None if both are on file together.
+    None if both are on file together, or are no files.
     """
-    if ledger.account(pair.dataset) is not None:
+    if not isinstance(pair.people, FileDraft) or ledger.account(pair.dataset):
         return None
+    files = [table for table in pair.tables if isinstance(table, FileDraft)]
     return likeness.find_similar_table(
-        [(table.name, table.sketch_under(ledger)) for table in pair.tables],
+        [(table.name, table.sketch_under(ledger)) for table in files],
         ledger,
         own_accounts=[table.dataset for table in pair.tables],
     )
 
 
+def are_keys_read(pair: LinkedDraft) -> bool:
+    """Return whether the keys of all rows of both tables are here."""
+    return all(
+        not isinstance(table, SourceDraft)
+        or (table.source.name, key) in pair.source_keys
+        for table, key in zip(pair.tables, pair.keys, strict=True)
+    )
+
+
+def read_keys(pair: LinkedDraft) -> None:
+    """Read the keys of all rows of two connected sources."""
+    session.session().notices.pop(NOTICE, None)
+    with session.keep_error(NOTICE):
+        _read_keys(pair)
+
+
+def _read_keys(pair: LinkedDraft) -> None:
+    """Read the keys that are not here yet.
+
+    Raises: as `LinkedCurator.look_at_keys`; LimitError if there is no room for them.
+    """
+    with progress_view.show_rows_read(_("Reading the rows"), key="stop-reading-keys"):
+        for table, key in zip(pair.tables, pair.keys, strict=True):
+            if isinstance(table, SourceDraft):
+                asked = (table.source.name, key)
+                if asked not in pair.source_keys:
+                    keys = LinkedCurator.look_at_keys(table.source, key, report_rows)
+                    holders.check_room(frame_bytes(keys))
+                    pair.source_keys[asked] = keys
+
+
+def keys_of_table(pair: LinkedDraft, place: int) -> pd.DataFrame:
+    """Return the key of each row of the table at a place, which were read. Private."""
+    table = pair.tables[place]
+    key = pair.keys[place]
+    if isinstance(table, SourceDraft):
+        return pair.source_keys[table.source.name, key]
+    return table.frame[[key]]
+
+
+def count_table_rows(pair: LinkedDraft, place: int) -> int | None:
+    """Return the rows of the table at a place; None if they were not all read. Private."""
+    table = pair.tables[place]
+    if isinstance(table, SourceDraft):
+        keys = pair.source_keys.get((table.source.name, pair.keys[place]))
+        return None if keys is None else len(keys)
+    return len(table.frame) if table.has_rows else None
+
+
 def count_linked(
     pair: LinkedDraft, rules: LinkRules, unit: PrivacyUnit
 ) -> InternalReport[Any]:
-    """Count what linking both files by these rules meets, once. Private.
+    """Count what linking both tables by these rules meets, once. Private.
 
     Only the keys are read, and no account is charged: it is forgotten with the draft.
 
@@ -273,8 +419,8 @@ def count_linked(
     if asked not in pair.counted:
         try:
             pair.counted[asked] = LinkedCurator.open(
-                pair.people.frame[[pair.people_key]],
-                pair.events.frame[[pair.events_key]],
+                keys_of_table(pair, pair.people_place),
+                keys_of_table(pair, 1 - pair.people_place),
                 LinkedSchema(
                     people=Schema(
                         columns=(),
@@ -310,48 +456,99 @@ def open_pair(
     budget: AnyLoss,
     plan: session.PlanRelease | None = None,
 ) -> None:
-    """Open both files behind one account, and forget their frames.
+    """Open both tables behind one account, and forget their frames.
 
     Args:
         plan: release to plan next; None to stay on the Data page.
     """
     with session.keep_error(NOTICE):
-        dataset, ledger = account_of(pair)
-        files = [table.opened_file for table in (pair.people, pair.events)]
-        brought: opened_files.OpenedFile | None = None
-        if files[0] is not None and files[1] is not None:
-            # one budget for all readings of both files, as of one file
-            digest = combine_tables(
-                [files[0].digest, files[1].digest], ledger.ledger.key
-            )
-            brought = dataclasses.replace(files[0], digest=digest)
-            opened_files.is_file_known(brought, dataset, ledger)
-            ledger = dataclasses.replace(ledger, opened_file=brought.to_content())
-        names = (pair.people.name, pair.events.name)
-        curator = _open(pair, schema, budget, ledger, both_name(names))
-        alike = pair.similar_table
-        answer = (
-            {
-                "alike": alike.dataset,
-                "people": opening.ALIKE_FIELD.current_value() or "",
-            }
-            if alike
-            else {}
-        )
-        sketched = [table.sketch_under(ledger) for table in pair.tables]
-        likeness.store_sketch(sketched, dataset, curator.people.name, ledger, answer)
-        if brought is not None:
-            opened_files.note_file(brought, dataset, ledger)
-        for table in pair.tables:
-            own = session.ledger().with_opener(table.opener)
-            if own.account(table.dataset) is not None and own.is_mine(table.dataset):
-                same_people.note_same_people(dataset, table.dataset, own)
-        _add(pair, curator, names, curator.count_rows())
+        if pair.has_rows:
+            _open_rows(pair, schema, budget)
+        else:
+            _open_plan(pair, schema, budget)
         if plan is not None:
             session.leave_note(plan)
             session.leave_note(session.GoTo(page="synthesize"))
         else:
             session.leave_note(session.GoTo(page="upload"))
+
+
+def _open_plan(pair: LinkedDraft, schema: LinkedSchema, budget: AnyLoss) -> None:
+    """Give a plan by names a curator of one invented person with one event."""
+    people, events = (
+        opening.invent_row(table.frame, own).assign(**{key: "1"})
+        for table, own, key in (
+            (pair.people, schema.people, schema.people_key),
+            (pair.events, schema.events, schema.events_key),
+        )
+    )
+    pair.curator = LinkedCurator.open(
+        people,
+        events,
+        schema,
+        budget=budget,
+        ledger=MemoryLedger(),
+        name=both_name((pair.people.name, pair.events.name)),
+    )
+    for view, table in (
+        (pair.curator.people, pair.people),
+        (pair.curator.events, pair.events),
+    ):
+        assert isinstance(table, NamesDraft)
+        key = session.table_key(view, pair.curator)
+        reopening.note_row_count(key, table.expected_rows)
+
+
+def _open_rows(pair: LinkedDraft, schema: LinkedSchema, budget: AnyLoss) -> None:
+    """Open two files or two connected sources, and note what was opened."""
+    schema.people.unit.check_covers(pair.people.declared_unit)
+    schema.events.unit.check_covers(pair.events.declared_unit)
+    dataset, ledger = account_of(pair)
+    brought = _file_of_both(pair, ledger)
+    if brought is not None:
+        opened_files.is_file_known(brought, dataset, ledger)
+        ledger = dataclasses.replace(ledger, opened_file=brought.to_content())
+    names = (pair.people.name, pair.events.name)
+    curator = _open(pair, schema, budget, ledger, both_name(names))
+    alike = pair.similar_table
+    answer = (
+        {
+            "alike": alike.dataset,
+            "people": opening.ALIKE_FIELD.current_value() or "",
+        }
+        if alike
+        else {}
+    )
+    files = [table for table in pair.tables if isinstance(table, FileDraft)]
+    if files:
+        sketched = [table.sketch_under(ledger) for table in files]
+        likeness.store_sketch(sketched, dataset, curator.people.name, ledger, answer)
+    if brought is not None:
+        opened_files.note_file(brought, dataset, ledger)
+    for table in pair.tables:
+        own = session.ledger().with_opener(table.opener)
+        if own.account(table.dataset) is not None and own.is_mine(table.dataset):
+            same_people.note_same_people(dataset, table.dataset, own)
+    _add(pair, curator, names, curator.count_rows())
+
+
+def _file_of_both(
+    pair: LinkedDraft, ledger: PersonalLedger
+) -> opened_files.OpenedFile | None:
+    """Return two files as one, so that all readings of both have one budget.
+
+    None if they were not read from files.
+    """
+    people = _opened_file(pair.people)
+    events = _opened_file(pair.events)
+    if people is None or events is None:
+        return None
+    digest = combine_tables([people.digest, events.digest], ledger.ledger.key)
+    return dataclasses.replace(people, digest=digest)
+
+
+def _opened_file(table: Draft) -> opened_files.OpenedFile | None:
+    return table.opened_file if isinstance(table, FileDraft) else None
 
 
 def _open(
@@ -364,8 +561,8 @@ def _open(
     holders.check_room(_bytes_of_pair(pair))
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         return LinkedCurator.open(
-            pair.people.frame,
-            pair.events.frame,
+            pair.people.table,
+            pair.events.table,
             schema,
             budget=budget,
             ledger=ledger,
@@ -376,12 +573,18 @@ def _open(
 
 
 def _bytes_of_pair(pair: LinkedDraft) -> int:
-    """Return about how many bytes both files and both views take.
+    """Return about how many bytes both tables and both views take.
 
     In the view of events, each event repeats its person.
     """
-    repeats = 2 + len(pair.events.frame) / len(pair.people.frame)
-    return round(pair.people.size * repeats) + 2 * pair.events.size
+    places = (pair.people_place, 1 - pair.people_place)
+    rows = [count_table_rows(pair, place) or 1 for place in places]
+    # of a connected source, only the first rows were weighed
+    sizes = [
+        table.size * number / len(table.frame)
+        for table, number in zip((pair.people, pair.events), rows, strict=True)
+    ]
+    return round(sizes[0] * (2 + rows[1] / rows[0]) + 2 * sizes[1])
 
 
 def _add(
@@ -390,7 +593,7 @@ def _add(
     names: tuple[str, str],
     counted: InternalReport[Any],
 ) -> None:
-    """Make two files that were opened the data set of this tab."""
+    """Make two tables that were opened the data set of this tab."""
     counts = counted.content
     for view, rows in (
         (curator.people, counts.people),
@@ -398,7 +601,9 @@ def _add(
     ):
         reopening.note_row_count(session.table_key(view, curator), rows)
     reading_of = [
-        table.read_result.options if table.read_result else None
+        table.read_result.options
+        if isinstance(table, FileDraft) and table.read_result
+        else None
         for table in (pair.people, pair.events)
     ]
     linked = LinkedDeclaration(
@@ -420,7 +625,7 @@ def _add(
 
 
 def _reopen(pair: LinkedDraft) -> bool:
-    """Open two files that are on file together; return whether they are open.
+    """Open two tables that are on file together; return whether they are open.
 
     They are not if they are declared anew.
 
@@ -437,6 +642,7 @@ def _reopen(pair: LinkedDraft) -> bool:
         _declare_anew(pair, schema)
         return False
     budget = loss_from_fields(data_set.account.promise)
+    _read_keys(pair)
     curator = _open(pair, schema, budget, ledger, data_set.name)
     counted = count_linked(pair, schema.rules, curator.linked.events.unit)
     _add(pair, curator, declared.linked.names, counted)
@@ -444,31 +650,40 @@ def _reopen(pair: LinkedDraft) -> bool:
 
 
 def _take_roles(pair: LinkedDraft, schema: LinkedSchema) -> None:
-    """Take the file of people, and the key in each file, from the facts on file."""
-    if not _holds(pair.people.frame, schema.people, schema.people_key):
-        pair.people_place = 1 - pair.people_place
+    """Take the table of people, and the key in each table, from declared facts."""
+    pair.people_place = _place_of_people(pair, schema)
     pair.keys[pair.people_place] = schema.people_key
     pair.keys[1 - pair.people_place] = schema.events_key
 
 
 def _declare_anew(pair: LinkedDraft, schema: LinkedSchema) -> None:
-    """Begin with the facts on file about both files."""
+    """Begin with the facts on file about both tables."""
     pair.declared = schema
     for table, facts in ((pair.people, schema.people), (pair.events, schema.events)):
         header = [str(column) for column in table.frame.columns]
         table.schema = facts
-        table.grid = table.edited_grid = to_grid(facts, header)
+        table.grid = table.edited_grid = grid.to_grid(facts, header)
         table.cap = opening.declared_cap(facts.unit)
+    _answer_rules(pair, schema)
+
+
+def _answer_rules(pair: LinkedDraft, schema: LinkedSchema) -> None:
+    """Answer the rules and the order of events as a schema states them."""
     for rule, answer in dataclasses.asdict(schema.rules).items():
         rule_field(pair, rule).put(answer)
     if schema.order_by:
         order_field(pair).put(schema.order_by)
 
 
-def _holds(frame: pd.DataFrame, schema: Schema, key: str) -> bool:
-    """Return whether a file has the key and the columns of one of two tables."""
-    names = {key, *schema.source_columns(schema.domain.names)}
-    return names <= {str(name) for name in frame.columns}
+def _place_of_people(pair: LinkedDraft, schema: LinkedSchema) -> int:
+    """Return the place of the table that has more of the declared columns of people."""
+    wanted = {
+        schema.people_key,
+        *schema.people.source_columns(schema.people.domain.names),
+    }
+    shared = [len(wanted.intersection(map(str, table.frame))) for table in pair.tables]
+    place = pair.people_place
+    return 1 - place if shared[1 - place] > shared[place] else place
 
 
 def rules_to_count(keys: str) -> LinkRules:

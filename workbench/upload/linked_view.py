@@ -1,4 +1,4 @@
-"""The Data page of two files about the same people: people, and their events."""
+"""The Data page of two tables about the same people: people, and their events."""
 
 import dataclasses
 from typing import Any
@@ -21,15 +21,23 @@ from workbench import session
 from workbench.language.budget import budget_words
 from workbench.language.messages import N_, _, name_and_text, ngettext, translate_table
 from workbench.language.wording import escape_markdown, list_names, loss_words, percent
-from workbench.session.draft import FileDraft, LinkedDraft
+from workbench.session.draft import Draft, FileDraft, LinkedDraft, NamesDraft
 from workbench.store.people.personal import PersonalLedger
 from workbench.ui import reading_view, widgets
-from workbench.upload import draft_view, form, linked, opening, reading, unit_view
+from workbench.upload import (
+    draft_view,
+    form,
+    linked,
+    opening,
+    reading,
+    source_view,
+    unit_view,
+)
 from workbench.upload.grid import LEAVE_OUT as LEFT_OUT_KIND
 
 RULES = {
     "orphans": (
-        N_("Events of nobody in the file of people"),
+        N_("Events of nobody in the table of people"),
         {
             LEAVE_OUT: N_("leave them out"),
             OWN_PERSON: N_("keep them, for a person of whom nothing else is known"),
@@ -43,7 +51,7 @@ RULES = {
         },
     ),
     "repeated_people": (
-        N_("People with several rows in the file of people"),
+        N_("People with several rows in the table of people"),
         {
             KEEP_ONE: N_("keep one of the rows, chosen by a secret order"),
             LEAVE_OUT: N_("leave these people out, with all their events"),
@@ -63,32 +71,52 @@ ROW_RULES = ("orphans", "without_key", "repeated_people")
 
 
 def show(pair: LinkedDraft) -> None:
-    """Show how both files are linked, what they hold, and the budget of both."""
+    """Show how both tables are linked, what they hold, and the budget of both."""
     dataset, ledger = linked.account_of(pair)
     st.title(_("People and their events"))
     st.write(
         _(
-            "Protected: one person with all rows in both files. Say which file is "
+            "Protected: one person with all rows in both tables. Say which table is "
             "which, how many events of a person count, and what happens to rows that "
             "do not fit."
         )
     )
+    if not pair.has_rows:
+        st.write(
+            _(
+                "This is a plan: nothing is uploaded. You get the expected error, and "
+                "files to take to the computer that holds both tables."
+            )
+        )
+        _ask_numbers(pair)
     _say_alone(pair)
     proposal = st.container()
-    st.header(_("How the files belong together"))
+    is_of_files = pair.has_rows and not pair.is_connected
+    st.header(
+        _("How the files belong together")
+        if is_of_files
+        else _("How the tables belong together")
+    )
     _ask_roles(pair)
     unit = rules = None
     problem = ""
-    if all(pair.keys):
+    if not all(pair.keys):
+        problem = _(
+            "Choose below which column names the person in each table: no columns of "
+            "both have the same name and could be the key."
+        )
+    elif not pair.has_rows:
+        unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
+        rules = _ask_rules_unseen(pair)
+    elif not linked.are_keys_read(pair):
+        unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
+        problem = _("Read the keys of both tables below: then the rules are asked.")
+        _offer_reading_keys(pair)
+    else:
         unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
         rules = _ask_rules(pair, unit)
         if not _have_common_people(pair):
-            problem = _("By these keys, the files do not fit together: see below.")
-    else:
-        problem = _(
-            "Choose below which column names the person in each file: no columns of "
-            "both files have the same name and could be the key."
-        )
+            problem = _("By these keys, the tables do not fit together: see below.")
     st.header(_("What is publicly known"))
     schemas, open_tables = _ask_columns(pair, unit)
     at_last = st.container()
@@ -97,13 +125,14 @@ def show(pair: LinkedDraft) -> None:
             pair.people,
             dataset=dataset,
             opener=ledger.opener,
-            schema=_columns_of_both(pair),
-            similar_table=pair.similar_table,
         )
+        if isinstance(both, FileDraft):
+            both.similar_table = pair.similar_table
         budget = form.ask_budget(
             both,
             unit or PrivacyUnit(max_rows=1),
             at_last,
+            columns=_count_columns(pair),
         )
     with at_last:
         schema = _link(pair, schemas, rules)
@@ -112,16 +141,57 @@ def show(pair: LinkedDraft) -> None:
     _say_other_ways()
 
 
-def _columns_of_both(pair: LinkedDraft) -> Schema:
-    """Return the proposed columns of both files, each name once."""
-    columns = {
-        column.name: column for table in pair.tables for column in table.schema.columns
+def _count_columns(pair: LinkedDraft) -> int:
+    """Count the columns of both tables that may be released, each name once.
+
+    A plan by names begins with all of them left out.
+    """
+    names = {
+        str(name)
+        for table in pair.tables
+        for name in (table.schema.domain.names if table.has_rows else table.frame)
     }
-    return Schema(columns=tuple(columns.values()), unit=PrivacyUnit(max_rows=1))
+    return len(names.difference(pair.keys))
+
+
+def _ask_numbers(pair: LinkedDraft) -> None:
+    """Ask about how many people and events a plan by names is for."""
+    labels = (
+        _("About how many people will there be?"),
+        _("About how many events will there be?"),
+    )
+    sides = st.columns(2)
+    tables = (pair.people, pair.events)
+    for side, label, table in zip(sides, labels, tables, strict=True):
+        assert isinstance(table, NamesDraft)
+        table.expected_rows = side.number_input(
+            label,
+            1,
+            value=table.expected_rows,
+            key=f"plan-rows-{table.dataset}",
+            persist_state="session",
+        )
+
+
+def _offer_reading_keys(pair: LinkedDraft) -> None:
+    """Offer to read the keys of all rows of two connected sources."""
+    with st.container(border=True):
+        st.write(
+            _(
+                "You see the first rows alone. To count what does not fit, the program "
+                "reads the keys of all rows of both tables."
+            )
+        )
+        st.button(
+            _("Read the keys"),
+            icon=":material/key:",
+            on_click=linked.read_keys,
+            args=(pair,),
+        )
 
 
 def _say_alone(pair: LinkedDraft) -> None:
-    """Say which of the files was opened alone before, under a budget of its own."""
+    """Say which of the tables was opened alone before, under a budget of its own."""
     for table in pair.tables:
         own: PersonalLedger = session.ledger().with_opener(table.opener)
         account = own.account(table.dataset)
@@ -139,7 +209,7 @@ def _say_alone(pair: LinkedDraft) -> None:
 
 
 def _ask_roles(pair: LinkedDraft) -> None:
-    """Ask which file is of people, and for the key in each."""
+    """Ask which table is of people, and for the key in each."""
     titles = {
         place: escape_markdown(table.name, max_length=60)
         for place, table in enumerate(pair.tables)
@@ -149,13 +219,13 @@ def _ask_roles(pair: LinkedDraft) -> None:
         people.put(pair.people_place)
     place = widgets.ask_by_title(
         st.radio,
-        _("Which file has one row for each person?"),
+        _("Which table has one row for each person?"),
         titles,
         key=people.key,
         horizontal=True,
         persist_state="session",
         help=_(
-            "Proposed: the file in which hardly any key occurs twice. The other file "
+            "Proposed: the table in which hardly any key occurs twice. The other one "
             "is that of the events."
         ),
     )
@@ -173,7 +243,7 @@ def _ask_roles(pair: LinkedDraft) -> None:
             names,
             index=names.index(key) if key else None,
             placeholder=_("Choose a column"),
-            key=f"link-key-{table.dataset}-{pair.dataset}",
+            key=linked.key_field(pair, place).key,
             persist_state="session",
         )
         pair.keys[place] = chosen or ""
@@ -192,7 +262,7 @@ def _have_common_people(pair: LinkedDraft) -> bool:
 
 def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
     """Ask for a public rule for each kind of row that does not fit; None while one is
-    open, or the files are not about the same people.
+    open, or the tables are not about the same people.
     """
     written = linked.rule_field(pair, "keys").current_value()
     one = PrivacyUnit(max_rows=1)
@@ -215,7 +285,7 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
         st.error(
             _(
                 "Fewer than {share} of the keys in {events} are keys in {people}: "
-                "these files do not seem to be about the same people. Check which "
+                "these tables do not seem to be about the same people. Check which "
                 "columns are the keys."
             ).format(
                 share=percent(linked.MIN_KNOWN_KEYS),
@@ -236,13 +306,27 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
         _ask_rule(pair, "keys", respelled or _(RULES["keys"][0]))
     with st.container(border=True):
         _ask_row_rules(pair, met)
-    answers = {rule: linked.rule_field(pair, rule).current_value() for rule in RULES}
-    if not is_linked or any(answer is None for answer in answers.values()):
-        return None
-    rules = LinkRules(**{rule: str(answer) for rule, answer in answers.items()})
-    if unit is not None:
+    rules = _read_rules(pair) if is_linked else None
+    if rules is not None and unit is not None:
         _say_dropped(pair, rules, unit)
     return rules
+
+
+def _ask_rules_unseen(pair: LinkedDraft) -> LinkRules | None:
+    """Ask for the same rules without rows; None while one is open."""
+    with st.container(border=True):
+        _ask_rule(pair, "keys", _(RULES["keys"][0]))
+    with st.container(border=True):
+        _ask_row_rules(pair, dict.fromkeys(ROW_RULES, ""))
+    return _read_rules(pair)
+
+
+def _read_rules(pair: LinkedDraft) -> LinkRules | None:
+    """Return the rules that were answered; None while one is open."""
+    answers = {rule: linked.rule_field(pair, rule).current_value() for rule in RULES}
+    if any(answer is None for answer in answers.values()):
+        return None
+    return LinkRules(**{rule: str(answer) for rule, answer in answers.items()})
 
 
 def _ask_row_rules(pair: LinkedDraft, met: dict[str, str]) -> None:
@@ -254,7 +338,7 @@ def _ask_row_rules(pair: LinkedDraft, met: dict[str, str]) -> None:
     st.markdown(
         _(
             "**Rows that do not fit.** Each rule is public, and must not depend on "
-            "whether these files have such rows."
+            "whether these tables have such rows."
         )
     )
     if any(met.values()):
@@ -308,8 +392,8 @@ def _ask_rule(pair: LinkedDraft, rule: str, label: str) -> None:
 def _orphans_met(counts: Any) -> str:
     return (
         ngettext(
-            "{number:,} event of nobody in the file of people",
-            "{number:,} events of nobody in the file of people",
+            "{number:,} event of nobody in the table of people",
+            "{number:,} events of nobody in the table of people",
             counts.orphan_events,
         )
         if counts.orphan_events
@@ -333,8 +417,8 @@ def _missing_met(counts: Any) -> str:
 def _repeated_met(counts: Any) -> str:
     return (
         ngettext(
-            "{number:,} person has several rows in the file of people",
-            "{number:,} people have several rows in the file of people",
+            "{number:,} person has several rows in the table of people",
+            "{number:,} people have several rows in the table of people",
             counts.repeated_people,
         )
         if counts.repeated_people
@@ -380,10 +464,10 @@ def _say_dropped(pair: LinkedDraft, rules: LinkRules, unit: PrivacyUnit) -> None
 def _ask_columns(
     pair: LinkedDraft, unit: PrivacyUnit | None
 ) -> tuple[dict[str, Schema | None], list[str]]:
-    """Ask for the public facts of one file at a time.
+    """Ask for the public facts of one table at a time.
 
     Returns: the schema of people and of events, None while something is open; and the
-    names of files with open questions.
+    names of tables with open questions.
     """
     people_unit = PrivacyUnit(max_rows=1, id_column=pair.people_key or None)
     event_unit = unit or PrivacyUnit(max_rows=1, id_column=pair.events_key or None)
@@ -399,16 +483,21 @@ def _ask_columns(
     )
     draft, own = tables[shown]
     session.session().draft = draft
-    if draft.read_result is not None:
+    source_view.say_which_rows(draft)
+    if isinstance(draft, FileDraft) and draft.read_result is not None:
         reading_view.show_reading("upload")
         if draft.read_result.undecided_columns:
             reading.ask_order(draft.read_result)
     questions = st.container()
-    with questions:
-        reading_view.ask_if_format_known(draft)
-    with st.expander(_("Columns of {file}").format(file=escape_markdown(draft.name))):
+    if isinstance(draft, FileDraft):
+        with questions:
+            reading_view.ask_if_format_known(draft)
+    with st.expander(
+        _("Columns of {file}").format(file=escape_markdown(draft.name)),
+        expanded=not draft.has_rows,
+    ):
         seen = form.ask_schema(draft, own, None, questions)
-    draft_view.show_file(draft)
+    draft_view.show_file(draft, linked.take_codebook)
     schemas: dict[str, Schema | None] = {}
     open_tables = []
     for role, (table, table_unit) in tables.items():
@@ -421,18 +510,19 @@ def _ask_columns(
     return schemas, open_tables
 
 
-def _read_schema(draft: FileDraft, unit: PrivacyUnit) -> Schema | None:
-    """Return the schema of the file that is not shown; None if something is open."""
+def _read_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
+    """Return the schema of the table that is not shown; None if something is open."""
     schema, problems = opening.read_grid(draft, draft.edited_grid, unit)
-    if schema is None or problems or opening.check_table(draft, schema)[1]:
+    if schema is None or problems:
         return None
-    return schema
+    has_refused = draft.has_rows and opening.check_table(draft, schema)[1]
+    return None if has_refused else schema
 
 
 def _link(
     pair: LinkedDraft, schemas: dict[str, Schema | None], rules: LinkRules | None
 ) -> LinkedSchema | None:
-    """Return the public facts of both files; None while something is open."""
+    """Return the public facts of both tables; None while something is open."""
     people, events = schemas["people"], schemas["events"]
     if people is None or events is None:
         return None
@@ -440,7 +530,7 @@ def _link(
     if common:
         st.warning(
             _(
-                "Both files have these columns: {columns}. A release needs each name "
+                "Both tables have these columns: {columns}. A release needs each name "
                 "once."
             ).format(columns=list_names(common)),
             icon=":material/content_copy:",
@@ -466,8 +556,8 @@ def _link(
         return None
 
 
-def _leave_out(draft: FileDraft, names: tuple[str, ...]) -> None:
-    """Leave columns of a file out, as their lines of its grid can be changed by hand."""
+def _leave_out(draft: Draft, names: tuple[str, ...]) -> None:
+    """Leave columns of a table out, as their lines of its grid can be changed by hand."""
     lines = draft.edited_grid.copy()
     lines.loc[lines["column"].isin(names), "kind"] = LEFT_OUT_KIND
     draft.grid = draft.edited_grid = lines
@@ -504,20 +594,27 @@ def _show_proposal(
     open_tables: list[str],
     problem: str,
 ) -> None:
-    """Summarize both files, and offer to open them.
+    """Summarize both tables, and offer to open them.
 
     Args:
         problem: why they cannot be opened together, as a sentence; empty if they can.
     """
     lines = []
-    for title, table in ((_("People"), pair.people), (_("Events"), pair.events)):
+    for title, place in (
+        (_("People"), pair.people_place),
+        (_("Events"), 1 - pair.people_place),
+    ):
+        name = escape_markdown(pair.tables[place].name)
+        rows = linked.count_table_rows(pair, place)
         lines.append(
-            ngettext(
+            name_and_text(f"**{title}**", name)
+            if rows is None
+            else ngettext(
                 "**{title}:** {file}, {number:,} row",
                 "**{title}:** {file}, {number:,} rows",
-                len(table.frame),
+                rows,
                 title=title,
-                file=escape_markdown(table.name),
+                file=name,
             )
         )
     if budget is not None:
@@ -537,12 +634,13 @@ def _show_proposal(
             on_click=linked.open_pair,
             args=(pair, schema, budget, plan),
         )
-        st.button(
-            _("Open the data set"),
-            disabled=not ready,
-            on_click=linked.open_pair,
-            args=(pair, schema, budget),
-        )
+        if pair.has_rows:
+            st.button(
+                _("Open the data set"),
+                disabled=not ready,
+                on_click=linked.open_pair,
+                args=(pair, schema, budget),
+            )
         st.button(
             _("Only {file}").format(
                 file=escape_markdown(pair.tables[0].name, max_length=60)
@@ -570,9 +668,9 @@ def _show_proposal(
 def _say_other_ways() -> None:
     st.caption(
         _(
-            "Two files can be opened together. Of three, open each pair by itself: "
+            "Two tables can be opened together. Of three, open each pair by itself: "
             "what they spend about the same people adds up. If an event belongs to "
             "several people, no number of events of a person limits what one person "
-            "changes, so such files cannot be linked."
+            "changes, so such tables cannot be linked."
         )
     )

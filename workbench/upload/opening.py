@@ -25,6 +25,7 @@ from dpcore.schema import (
     Schema,
     suggest_schema,
 )
+from dpcore.schema.linked import LinkedSchema
 from dpcore.schema.origin import CELL_FACTS
 from dpcore.schema.source import Source
 from workbench import session
@@ -41,6 +42,7 @@ from workbench.session.draft import (
     ProposedCells,
     ShownColumns,
     SourceDraft,
+    frame_bytes,
 )
 from workbench.store.ledger.datasets import find_data_set
 from workbench.store.people import likeness, opened_files
@@ -205,60 +207,101 @@ def _note_file_digest(
 
 def take_codebook() -> None:
     """Fill the draft's declaration from a codebook; other columns stay as suggested."""
-    tab = session.session()
-    file = session.file_field(CODEBOOK).current_value()
-    draft = tab.draft
-    if file is None or draft is None:
+    draft = session.session().draft
+    if draft is None:
         return
+    with session.keep_error(NOTICE):
+        codebook = read_brought_codebook()
+        if isinstance(codebook, LinkedSchema):
+            raise SchemaError(
+                "this codebook is of two tables about the same people",
+                remedy="bring the second table first, and then load the codebook",
+            )
+        if codebook is not None:
+            check_codebook(codebook, draft)
+            ledger = session.ledger().with_opener(draft.opener)
+            fill_from_codebook(draft, codebook, draft.dataset, ledger)
+
+
+def read_brought_codebook() -> Schema | LinkedSchema | None:
+    """Read the codebook that was brought, and forget its file; None without one.
+
+    Raises: as `reading.read_codebook`.
+    """
+    file = session.file_field(CODEBOOK).current_value()
+    if file is None:
+        return None
     session.renew_file_fields()
     session.drop_uploads()
-    with session.keep_error(NOTICE):
-        codebook = reading.read_codebook(file.getvalue())
-        header = [str(name) for name in draft.frame.columns]
-        if codebook.unit.id_column not in (None, *header):
-            raise SchemaError(
-                (
-                    "the codebook identifies people by the column {column!r}, which "
-                    "this table does not have"
-                ),
-                remedy="upload a table with this column, or another codebook",
-                column=codebook.unit.id_column,
-            )
-        codebook.unit.check_covers(draft.declared_unit)
-        codebook = _confirm_found_cells(codebook, draft)
-        tab.notices.pop(NOTICE, None)
-        shown = ShownColumns(
-            columns_of_codebook=draft.answers.shown_columns.columns_of_codebook
-        )
-        declared = {
-            column.name: grid.mark_later_codebook(column, shown)
-            for column in codebook.columns
-            if column.name in header
-        }
-        columns = {column.name: column for column in draft.schema.columns} | declared
-        draft.schema = Schema(
-            columns=tuple(columns[name] for name in header if name in columns),
-            unit=codebook.unit,
-            excluded=tuple(
-                column for column in draft.schema.excluded if column.name not in columns
+    codebook = reading.read_codebook(file.getvalue())
+    session.session().notices.pop(NOTICE, None)
+    return codebook
+
+
+def check_codebook(codebook: Schema, draft: Draft) -> None:
+    """Refuse a codebook whose people are not those of a draft.
+
+    Raises: SchemaError.
+    """
+    header = [str(name) for name in draft.frame.columns]
+    if codebook.unit.id_column not in (None, *header):
+        raise SchemaError(
+            (
+                "the codebook identifies people by the column {column!r}, which "
+                "this table does not have"
             ),
+            remedy="upload a table with this column, or another codebook",
+            column=codebook.unit.id_column,
         )
-        draft.grid = draft.edited_grid = grid.to_grid(draft.schema, header)
-        draft.cap = declared_cap(codebook.unit)
-        draft.answers.shown_columns = shown
-        draft.proposed_cells = ProposedCells()
-        draft.version += 1
+    codebook.unit.check_covers(draft.declared_unit)
 
 
-def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
+def fill_from_codebook(
+    draft: Draft, codebook: Schema, dataset: str, ledger: PersonalLedger
+) -> None:
+    """Fill a draft's declaration from a codebook that was checked.
+
+    Args:
+        dataset: account id of the draft, or of both linked tables.
+        ledger: with the key of that account.
+
+    Raises: as `confirm_found_cells`.
+    """
+    codebook = _confirm_found_cells(codebook, dataset, ledger)
+    header = [str(name) for name in draft.frame.columns]
+    shown = ShownColumns(
+        columns_of_codebook=draft.answers.shown_columns.columns_of_codebook
+    )
+    declared = {
+        column.name: grid.mark_later_codebook(column, shown)
+        for column in codebook.columns
+        if column.name in header
+    }
+    columns = {column.name: column for column in draft.schema.columns} | declared
+    draft.schema = Schema(
+        columns=tuple(columns[name] for name in header if name in columns),
+        unit=codebook.unit,
+        excluded=tuple(
+            column for column in draft.schema.excluded if column.name not in columns
+        ),
+    )
+    draft.grid = draft.edited_grid = grid.to_grid(draft.schema, header)
+    draft.cap = declared_cap(codebook.unit)
+    draft.answers.shown_columns = shown
+    draft.proposed_cells = ProposedCells()
+    draft.version += 1
+
+
+def _confirm_found_cells(
+    codebook: Schema, dataset: str, ledger: PersonalLedger
+) -> Schema:
     """Mark cells found in another table as taken from the data.
 
     Raises: ParameterError for cells of a search on this table that were changed after
         they were found.
     """
-    ledger = session.ledger().with_opener(draft.opener)
-    account = ledger.account(draft.dataset)
-    lines = ledger.lines(draft.dataset) if account is not None else ()
+    account = ledger.account(dataset)
+    lines = ledger.lines(dataset) if account is not None else ()
     columns = [
         dataclasses.replace(
             column,
@@ -273,33 +316,71 @@ def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
         for column in codebook.columns
     ]
     marked = dataclasses.replace(codebook, columns=tuple(columns))
-    return confirm_found_cells(marked, ledger, draft.dataset)
+    return confirm_found_cells(marked, ledger, dataset)
 
 
 def take_names() -> None:
     """Make a draft from the names of columns alone."""
-    session.session().linked_draft = None
-    texts = re.split(r"[\n\t,;]", NAMES_FIELD.current_value() or "")
+    tab = session.session()
+    tab.linked_draft = None
+    tab.notices.pop(NOTICE, None)
+    with session.keep_error(NOTICE):
+        names = NAMES_FIELD.current_value() or ""
+        tab.draft = make_names_draft(names, _("A plan"))
+
+
+def make_names_draft(typed: str, name: str) -> Draft:
+    """Return a draft from the typed names of columns.
+
+    Raises: LedgerError, LimitError; SchemaError if there is no name.
+    """
+    texts = re.split(r"[\n\t,;]", typed)
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
     excluded = tuple(
         ExcludedColumn(name=name, reason=_("say what it holds")) for name in names
     )
-    schema = Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded)
-    _make_draft(
+    frame = pd.DataFrame({name: [""] for name in names})
+    if frame.empty:
+        raise no_rows_error()
+    return _build_draft(
         partial(NamesDraft, expected_rows=1_000),
-        _("A plan"),
-        pd.DataFrame({name: [""] for name in names}),
+        name,
+        frame,
         None,
-        schema=schema,
+        account=_find_account(frame, "", sample=False, source=None),
+        schema=Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded),
+        is_source=False,
     )
 
 
 def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
     """Make a draft of a source, with its first rows and its facts on file."""
-    session.session().linked_draft = None
+    tab = session.session()
+    tab.linked_draft = None
+    tab.notices.pop(NOTICE, None)
+    with session.keep_error(NOTICE):
+        tab.draft = make_source_draft(source, frame, schema)
+
+
+def make_source_draft(
+    source: Source, frame: pd.DataFrame, schema: Schema | None
+) -> Draft:
+    """Return a draft of a source with its first rows and its facts on file.
+
+    Raises: LedgerError, LimitError; SchemaError if there are no rows.
+    """
     unit = schema.unit if schema is not None else None
-    make = partial(SourceDraft, source=source, declared=unit)
-    _make_draft(make, source.name, frame, unit, schema=schema, source=source)
+    if frame.empty:
+        raise no_rows_error()
+    return _build_draft(
+        partial(SourceDraft, source=source, declared=unit),
+        source.name,
+        frame,
+        unit,
+        account=_find_account(frame, "", sample=False, source=source),
+        schema=schema,
+        is_source=True,
+    )
 
 
 def choose_table(is_choosing: bool) -> None:
@@ -434,13 +515,8 @@ def proposed_budget() -> AnyLoss:
 
 def _open_plan(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:
     """Give a plan by names a curator of one invented row, as a table needs a row."""
-    first = np.zeros(1, dtype=np.int64)
-    cells = {
-        column.name: column.decode(first, np.random.default_rng(0))
-        for column in schema.columns
-    }
     draft.curator = Curator.open(
-        draft.frame.assign(**cells),
+        invent_row(draft.frame, schema),
         schema,
         budget=budget,
         ledger=MemoryLedger(),
@@ -449,13 +525,22 @@ def _open_plan(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:
     reopening.note_row_count(draft.curator.account.dataset, draft.expected_rows)
 
 
+def invent_row(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Return the row of a plan by names with a value of each declared column."""
+    first = np.zeros(1, dtype=np.int64)
+    cells = {
+        column.name: column.decode(first, np.random.default_rng(0))
+        for column in schema.columns
+    }
+    return frame.assign(**cells)
+
+
 def _open_table(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     schema.unit.check_covers(draft.declared_unit)
     ledger = session.ledger().with_opener(draft.opener)
     if isinstance(draft, FileDraft) and draft.opened_file is not None:
         opened_files.is_file_known(draft.opened_file, draft.dataset, ledger)
         ledger = dataclasses.replace(ledger, opened_file=draft.opened_file.to_content())
-    table = draft.source if isinstance(draft, SourceDraft) else draft.frame
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         open_table = (
             partial(open_with_cells, columns=draft.cell_search.columns)
@@ -463,7 +548,7 @@ def _open_table(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
             else Curator.open
         )
         curator = open_table(
-            table,
+            draft.table,
             schema,
             budget=budget,
             ledger=ledger,
@@ -502,10 +587,9 @@ def _make_draft(
     *,
     dataset: str = "",
     schema: Schema | None = None,
-    source: Source | None = None,
     is_sample: bool = False,
 ) -> None:
-    """Make a draft of a table; open the table if it is on file.
+    """Make a draft of a file or a sample; open the table if it is on file.
 
     Args:
         make: the type of draft, with the fields that only this type has.
@@ -517,9 +601,9 @@ def _make_draft(
     with session.keep_error(NOTICE):
         if frame.empty:
             raise no_rows_error()
-        dataset, ledger = _find_account(frame, dataset, sample=is_sample, source=source)
+        dataset, ledger = _find_account(frame, dataset, sample=is_sample, source=None)
         beside = tab.linked_draft  # a file of two that is read again
-        if source is None and beside is None and reopening.reopen(frame, dataset):
+        if beside is None and reopening.reopen(frame, dataset):
             return
         draft = _build_draft(
             make,
@@ -528,7 +612,7 @@ def _make_draft(
             unit,
             account=(dataset, ledger),
             schema=schema,
-            is_source=source is not None,
+            is_source=False,
         )
         if beside is not None and isinstance(draft, FileDraft):
             beside.replace_table(tab.draft, draft)
@@ -553,7 +637,7 @@ def _build_draft(
     Raises: LedgerError, LimitError.
     """
     tab = session.session()
-    size = int(frame.memory_usage(deep=True).sum())
+    size = frame_bytes(frame)
     holders.check_room(size)
     dataset, ledger = account
     schema = schema or suggest_schema(frame)

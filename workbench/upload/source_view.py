@@ -1,9 +1,13 @@
 """Connected sources on the Data page: cards, and a look at the first rows of one."""
 
+from collections.abc import Callable
+
+import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import unknown_name_error
+from dpcore.schema import Schema
 from dpcore.schema.source import Source, SourceKind
 from workbench import session
 from workbench.language.messages import _, translate
@@ -17,6 +21,9 @@ from workbench.store.sources.sources import ListedSource, sources_of
 from workbench.ui import progress_view, widgets
 from workbench.upload import opening
 
+TakeRows = Callable[[Source, pd.DataFrame, Schema | None], None]
+SPARK = "spark"
+"""Kind of the sources that cannot be linked."""
 FIRST_ROWS = 1_000  # rows of a source that are shown before it is opened
 
 
@@ -63,8 +70,13 @@ def rows_words(source: Source) -> str:
     )
 
 
-def take_source(name: str) -> None:
-    """Read the first rows of a source, and make a draft of it."""
+def take_source(name: str, take_rows: TakeRows = opening.take_rows_of) -> None:
+    """Read the first rows of a source, and make a draft of it.
+
+    Args:
+        take_rows: called with the source, these rows, and its facts on file.
+    """
+    session.session().notices.pop(opening.NOTICE, None)
     with session.keep_error(opening.NOTICE):
         listed = next(
             (entry for entry in _list_sources() if entry.source.name == name), None
@@ -73,8 +85,47 @@ def take_source(name: str) -> None:
             raise unknown_name_error()
         with progress_view.show_rows_read(_("Reading the rows"), key="stop-looking"):
             frame = Curator.look(listed.source, FIRST_ROWS, report_rows).frame
-        schema = listed.read_schema()
-        opening.take_rows_of(listed.source, frame, schema)
+        take_rows(listed.source, frame, listed.read_schema())
+
+
+def offer_second_source(first: Source, take_rows: TakeRows) -> None:
+    """Offer the connected sources that can be linked with the first one.
+
+    Args:
+        take_rows: called with the chosen source, as by `take_source`.
+    """
+    if first.kind == SPARK:
+        st.caption(
+            _(
+                "Tables of Spark are too large to be linked here: join them there, and "
+                "open one table in which a person has several rows."
+            )
+        )
+        return
+    names = [
+        entry.source.name
+        for entry in _list_sources()
+        if entry.source.name != first.name and entry.source.kind != SPARK
+    ]
+    if not names:
+        st.caption(
+            _("No other source is connected that could be linked with this one.")
+        )
+        return
+    chosen = st.selectbox(
+        _("The second source"),
+        names,
+        index=None,
+        placeholder=_("Choose a connected source"),
+        key=f"second-source-{first.name}",
+        persist_state="session",
+    )
+    st.button(
+        _("Link both"),
+        disabled=chosen is None,
+        on_click=take_source,
+        args=(chosen, take_rows),
+    )
 
 
 def say_which_rows(draft: Draft) -> None:

@@ -214,6 +214,15 @@ class LinkedRelease:
         }
         return json.dumps(fields)
 
+    @staticmethod
+    def is_in(text: str) -> bool:
+        """Return whether JSON text is of this kind, not a release of one table.
+
+        Raises: ReadError, LimitError.
+        """
+        fields = parse_json(text)
+        return isinstance(fields, dict) and {"people", "events"} <= fields.keys()
+
     @classmethod
     def from_json(cls, text: str) -> LinkedRelease:
         """Read the output of `to_json`.

@@ -11,11 +11,13 @@ from dpcore.anonymization.plan import Plan
 from dpcore.errors import DpcoreError, LimitError, ReadError, wrong_file_kind_error
 from dpcore.io import ReadResult, read_table
 from dpcore.io.encoding import decode
+from dpcore.json_text import parse_json
 from dpcore.local import Question
 from dpcore.local.base import Reports
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
+from dpcore.schema.linked import LinkedSchema
 from dpcore.suppression import TablePlan
 from dpcore.tables.sketch import SketchedTable
 from workbench.server.workers import process
@@ -134,7 +136,7 @@ def read_release(data: bytes) -> Release:
         return _run_limited(synthesis.read_release, data)  # type: ignore[no-any-return]
 
 
-def read_codebook(data: bytes) -> Schema:
+def read_codebook(data: bytes) -> Schema | LinkedSchema:
     """Read the schema that a codebook holds, within the same limits as tables.
 
     Raises: ReadError, LimitError, SchemaError, ParameterError.
@@ -195,16 +197,20 @@ def _read_small(parse: Callable[[bytes], Any], data: bytes, max_bytes: int) -> A
             ) from None
 
 
-def parse_codebook(data: bytes) -> Schema:
-    """Parse a codebook in a worker."""
-    schema = Schema.from_json(data.decode("utf-8-sig", errors="replace"))
+def parse_codebook(data: bytes) -> Schema | LinkedSchema:
+    """Parse a codebook of one table, or of two linked ones, in a worker."""
+    text = data.decode("utf-8-sig", errors="replace")
+    content = parse_json(text)
+    is_linked = isinstance(content, dict) and "people" in content
+    linked = LinkedSchema.from_json(text) if is_linked else None
+    schema = Schema.from_json(text) if linked is None else linked.events_view
     if len(schema.columns) + len(schema.excluded) > MAX_CODEBOOK_COLUMNS:
         raise LimitError(
             "the codebook has more than {limit:,} columns",
             remedy="keep only the columns that your table has",
             limit=MAX_CODEBOOK_COLUMNS,
         )
-    return schema
+    return linked or schema
 
 
 def parse_plan(data: bytes) -> Plan:
