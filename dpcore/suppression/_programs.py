@@ -88,16 +88,27 @@ class Programs:
         """Return the fewest and most people of some atoms."""
         weights, base = self.weigh([atoms])
         line = dense_row(weights, 0)
-        low, high = (sign * self._bound_whole_sum(sign * line) for sign in (-1, 1))
+        low, high = (sign * self.bound_whole_sum(sign * line)[0] for sign in (-1, 1))
         return base[0] + low, base[0] + high
 
-    def _bound_whole_sum(self, weights: Floats) -> float:
-        """Return a sum's largest whole value, or an upper bound if time ran out."""
+    def bound_whole_sum(
+        self, weights: Floats, reached: float = -math.inf
+    ) -> tuple[float, Floats | None]:
+        """Return a sum's largest whole value and a solution that has it.
+
+        It is an upper bound if time ran out.
+
+        Args:
+            reached: a value that a known solution has.
+        """
         value, solution, _ = self.maximize(weights)
-        if solution is None and math.isfinite(value):
+        if not math.isfinite(value):
+            return value, None
+        most = math.floor(value + INTEGER_TOLERANCE)
+        if solution is None and most > reached:
             whole, solution = self.maximize_over_integers(weights)
-            value = value if math.isnan(whole) else whole
-        return math.floor(value + INTEGER_TOLERANCE) if math.isfinite(value) else value
+            most = most if math.isnan(whole) else int(whole)
+        return most, solution
 
     def _reduce_to_components(self, weights: Floats) -> _PartialSystem:
         """Return the equations of the components that contain atoms of a sum."""
@@ -273,7 +284,6 @@ class KnownSolutions:
         self.low = np.full(len(base), np.inf)
         self.high = np.full(len(base), -np.inf)
         self.is_open = np.ones(len(base), dtype=bool)
-        self.solutions: list[Floats] = []
 
     @property
     def decided_share(self) -> float:
@@ -282,7 +292,6 @@ class KnownSolutions:
 
     def record(self, solution: Floats) -> None:
         """Record the counts in a solution, which is NaN for atoms it leaves out."""
-        self.solutions.append(solution)
         counts, has_all = count_in_solution(self.weights, self.base, solution)
         self.low[has_all] = np.minimum(self.low, counts)[has_all]
         self.high[has_all] = np.maximum(self.high, counts)[has_all]

@@ -106,6 +106,11 @@ class Reader:
         told: list[RevealedCell] = []
         known: list[RevealedCell] = []
         nestings: set[tuple[str, str]] = set()
+        solutions: list[Floats] = []
+
+        def record(solution: Floats) -> None:
+            solutions.append(solution)
+            seen.record(solution)
 
         def give_away(
             number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
@@ -151,7 +156,7 @@ class Reader:
             )
             if solution is None:
                 break
-            seen.record(solution)
+            record(solution)
             on_progress("attacking", seen.decided_share)
             if seen.is_open.sum() > MAX_OPEN_SHARE_TO_RETRY * before:
                 break
@@ -168,14 +173,14 @@ class Reader:
                         dense_row(weights, number)
                     )
                 if solution is not None:
-                    seen.record(solution)
+                    record(solution)
                 if seen.is_open[number]:
                     give_away(number, (), certain=not math.isnan(value))
             on_progress("attacking", seen.decided_share)
         # 4. Something small must be the reason that cells are hidden
         open_cells = {demand.target[0] for demand in demands if demand.around is None}
         open_cells -= {(one.table, one.cell) for one in (*told, *known)}
-        for one in self._list_told_by_reason(open_cells, seen.solutions):
+        for one in self._list_told_by_reason(open_cells, solutions):
             # its bounds alone do not tell it, so these are not compared
             is_known = self._known.get(one.target, ()) is None
             (known if is_known else told).append(one)
@@ -327,16 +332,6 @@ class Reader:
         weights, base = self._programs.weigh(
             [self._system.places[table, cell] for cell in cells]
         )
-        found = {}
-        if len(cells) <= MAX_EXACT_INTERVALS:
-            for number, cell in enumerate(cells):
-                low, high = self._programs.find_ends(self._system.places[table, cell])
-                on_progress("bounding", (number + 1) / len(cells))
-                if math.isfinite(low) and math.isfinite(high):
-                    found[cell] = CountBounds(
-                        low=int(low), high=int(high), is_exact=True
-                    )
-            return found
         needed = np.array([self._tables[table].needed_in(cell) for cell in cells])
         seen = KnownSolutions(weights, base, needed)
         for sign in (1, -1):
@@ -345,11 +340,34 @@ class Reader:
             )
             if solution is not None:
                 seen.record(solution)
+        is_exact = len(cells) <= MAX_EXACT_INTERVALS
+        found = {}
         for number, cell in enumerate(cells):
             low, high = seen.low[number], seen.high[number]
+            if is_exact:
+                low, high = self._find_whole_ends(seen, number)
+                on_progress("bounding", (number + 1) / len(cells))
             if math.isfinite(low) and math.isfinite(high):
-                found[cell] = CountBounds(low=int(low), high=int(high), is_exact=False)
+                found[cell] = CountBounds(
+                    low=int(low), high=int(high), is_exact=is_exact
+                )
         return found
+
+    def _find_whole_ends(
+        self, seen: KnownSolutions, number: int
+    ) -> tuple[float, float]:
+        """Return the fewest and most people of a sum; record the solutions found."""
+        line = dense_row(seen.weights, number)
+        base = seen.base[number]
+        ends = []
+        for sign, reached in ((-1, seen.low[number]), (1, seen.high[number])):
+            rise, solution = self._programs.bound_whole_sum(
+                sign * line, sign * (reached - base)
+            )
+            if solution is not None:
+                seen.record(solution)
+            ends.append(base + sign * rise)
+        return ends[0], ends[1]
 
 
 class _Reasons:

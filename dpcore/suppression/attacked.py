@@ -13,7 +13,7 @@ class AttackedTable:
     """A published table, as an attacker sees it.
 
     Attributes:
-        columns: of its one or two axes.
+        columns: of its axes.
         groups: for each axis, the values in each of its groups; None for everybody.
         counts: (cells,) in the order of the groups, the last axis fastest; None is
             hidden.

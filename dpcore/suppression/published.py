@@ -150,21 +150,29 @@ class PublishedTable:
             )
 
     def crosstab(self) -> list[list[str]]:
-        """Return rows of texts: a header, then one row per group of the first axis."""
-        first, *others = self.layout.axes
+        """Return rows of texts: a header, then one row per group of the first axis.
+
+        Of three columns, there is one row per group of the first and group of the second,
+        with both labels. The groups of the last axis are the columns.
+        """
+        *names, last = self.layout.columns
+        labels = [
+            [_indent_label(axis, at) for at in range(len(axis.groups))]
+            for axis in self.layout.axes
+        ]
+        across = labels.pop() if names else ["people"]
+        titles = [*names[:-1], " × ".join([*names[-1:], last])]
         texts = [HIDDEN_MARK if count is None else str(count) for count in self.counts]
-        columns = (
-            [_indent_label(others[0], at) for at in range(len(others[0].groups))]
-            if (others)
-            else ["people"]
-        )
-        lines = [_number_repeats([self.title, *columns])]
-        for at in range(len(first.groups)):
-            start = at * len(columns)
-            lines.append(
-                [_indent_label(first, at), *texts[start : start + len(columns)]]
-            )
+        lines = [_number_repeats([*titles, *across])]
+        for number, own in enumerate(itertools.product(*labels)):
+            start = number * len(across)
+            lines.append([*own, *texts[start : start + len(across)]])
         return lines
+
+    @property
+    def label_columns(self) -> int:
+        """Number of columns of `crosstab` that are labels."""
+        return max(1, len(self.layout.axes) - 1)
 
     def to_csv(self) -> str:
         """Return the crosstab as CSV."""

@@ -41,6 +41,8 @@ SHAPES = (
     {"a": (1, 1, 1), "b": (1, 1, 1)},
     {"a": (2, 2), "b": (1, 1)},
     {"a": (2, 1), "b": (1, 2)},
+    {"a": (1, 1), "b": (1, 1), "c": (1, 1)},
+    {"a": (1, 1, 1), "b": (1, 1), "c": (1, 1)},
 )
 
 
@@ -51,7 +53,8 @@ def random_table(seed: int) -> tuple[TablePlan, Ints]:
     shape = SHAPES[seed // len(RULES) % len(SHAPES)]
     trees = {name: groups(name, *sizes) for name, sizes in shape.items()}
     leaves = [len(tree.values) for tree in trees.values()]
-    finest = draw.integers(0, 7, size=leaves) * (draw.random(leaves) > 0.2)
+    most = 6 if np.prod(leaves) < 12 else 4  # more could not be filled in every way
+    finest = draw.integers(0, most + 1, size=leaves) * (draw.random(leaves) > 0.2)
     plan = plan_of(rule, **trees)
     return plan, count(plan, finest.tolist())
 

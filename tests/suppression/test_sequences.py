@@ -240,7 +240,7 @@ def place_people(step: Step, tables: list[PublishedTable]) -> Fits:
                 if axis.column == name
             )
         )
-        for name in COLUMNS
+        for name in step.frame.columns
     }
     members = any(table.rule.members for table in step.tables)
     occupied = [

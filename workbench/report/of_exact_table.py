@@ -416,9 +416,13 @@ def content(table: PublishedTable, name: str) -> bytes:
 def workbook_frame(table: PublishedTable) -> pd.DataFrame:
     """Return the table with numbers for counts, and the mark of hidden ones."""
     heading, *lines = table.crosstab()
+    labels = table.label_columns
     cells = [
-        [label, *(text if text == HIDDEN_MARK else int(text) for text in texts)]
-        for label, *texts in lines
+        [
+            *line[:labels],
+            *(text if text == HIDDEN_MARK else int(text) for text in line[labels:]),
+        ]
+        for line in lines
     ]
     return pd.DataFrame(cells, columns=heading, dtype=object)
 

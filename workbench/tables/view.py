@@ -36,7 +36,7 @@ NO_COLUMN = ""
 
 
 def choose_columns(curator: Curator) -> list[str]:
-    """Ask for the column of the rows, and for that of the columns if there is one."""
+    """Ask for the columns of a table: one, two or three."""
     names = state.countable_columns(curator)
     rows = st.selectbox(_("Rows"), names, key="tables-rows", persist_state="session")
     others = [NO_COLUMN, *(name for name in names if name != rows)]
@@ -48,7 +48,17 @@ def choose_columns(curator: Curator) -> list[str]:
         key="tables-columns",
         persist_state="session",
     )
-    return [rows, columns] if columns else [rows]
+    if not columns:
+        return [rows]
+    rest = [NO_COLUMN, *(name for name in names if name not in (rows, columns))]
+    split = st.selectbox(
+        _("Split each row by"),
+        rest,
+        format_func=lambda name: name or _("nothing"),
+        key="tables-split",
+        persist_state="session",
+    )
+    return [rows, split, columns] if split else [rows, columns]
 
 
 def choose_groups(curator: Curator, current: TablesState, axes: list[str]) -> Columns:
