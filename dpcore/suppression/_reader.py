@@ -329,6 +329,8 @@ class Reader:
         """
         counts = self._tables[table].counts
         cells = [cell for cell, count in enumerate(counts) if count is None]
+        if not cells:
+            return {}
         weights, base = self._programs.weigh(
             [self._system.places[table, cell] for cell in cells]
         )

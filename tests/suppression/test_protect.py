@@ -53,7 +53,7 @@ def random_table(seed: int) -> tuple[TablePlan, Ints]:
     shape = SHAPES[seed // len(RULES) % len(SHAPES)]
     trees = {name: groups(name, *sizes) for name, sizes in shape.items()}
     leaves = [len(tree.values) for tree in trees.values()]
-    most = 6 if np.prod(leaves) < 12 else 4  # more could not be filled in every way
+    most = 6 if np.prod(leaves) < 12 else 3  # more could not be filled in every way
     finest = draw.integers(0, most + 1, size=leaves) * (draw.random(leaves) > 0.2)
     plan = plan_of(rule, **trees)
     return plan, count(plan, finest.tolist())

@@ -33,7 +33,9 @@ def draw_frame(draw: np.random.Generator) -> pd.DataFrame:
     """Return people with a town, a sex and an age that have nothing to do with each other."""
     cells = [(town, sex, age) for town in "ABC" for sex in "fm" for age in "oy"]
     people = draw.choice([0, 1, 2, 4, 6, 9, 13], size=len(cells))
-    rows = [cell for cell, number in zip(cells, people, strict=True) for _ in range(number)]
+    rows = [
+        cell for cell, number in zip(cells, people, strict=True) for _ in range(number)
+    ]
     return pd.DataFrame(rows, columns=["town", "sex", "age"], dtype=object)
 
 
@@ -78,7 +80,9 @@ def test_tables_that_ignore_each_other_are_rejected(
     right = tabulating.tabulate
     monkeypatch.setattr(
         "dpcore.curator.curator.tabulate",
-        lambda engine, plan, schema, earlier, others: right(engine, plan, schema, [], []),
+        lambda engine, plan, schema, earlier, others: right(
+            engine, plan, schema, [], []
+        ),
     )
     told, _ = attack_sequences(range(CHUNK), run_sequence)
     assert told
