@@ -16,6 +16,7 @@ from dpcore.errors import LimitError, ParameterError
 
 MAX_AXES = 3
 MAX_CELLS = 20_000
+MAX_CELLS_OF_THREE_AXES = 5_000  # whole numbers of these take the attack longer
 TOTAL_LABEL = "Total"
 
 Ints = npt.NDArray[np.int64]
@@ -166,12 +167,13 @@ class Layout:
                     remedy="choose a finer level, or another column",
                     column=axis.column,
                 )
-        if self.size > MAX_CELLS:
+        most = MAX_CELLS if len(self.axes) < MAX_AXES else MAX_CELLS_OF_THREE_AXES
+        if self.size > most:
             raise LimitError(
                 "the table has {cells} cells, and at most {most} can be protected",
-                remedy="use coarser groups, or fewer levels",
+                remedy="use coarser groups, or fewer levels or columns",
                 cells=self.size,
-                most=MAX_CELLS,
+                most=most,
             )
 
     @property
