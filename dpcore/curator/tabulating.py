@@ -334,9 +334,13 @@ def count_exact_tables(lines: Sequence[Line]) -> int:
     return sum(line.state == "outside" and LEDGER_KEY in line.content for line in lines)
 
 
-def count_anonymizations(lines: Sequence[Line]) -> int:
-    """Return how many times rows of an account were anonymized."""
-    return sum("anonymized" in line.content for line in lines)
+def note_other_outputs(table: PublishedTable, lines: Sequence[Line]) -> PublishedTable:
+    """Return a table that says what else left its account before."""
+    return replace(
+        table,
+        anonymized=sum("anonymized" in line.content for line in lines),
+        noisy=sum(line.state == "committed" for line in lines),
+    )
 
 
 def read_people(

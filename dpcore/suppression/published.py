@@ -42,6 +42,7 @@ class PublishedTable:
         miscoded: pairs of an inner and an outer column of which the owner says that
             rare pairs of values are errors of coding.
         anonymized: number of times that rows of the account were anonymized before.
+        noisy: number of releases with noise that left from the account before.
         occupied: cells that readers know to hold somebody, whatever is hidden. Not
             part of the public file.
         account: name of another account that it was published from; empty for the
@@ -57,6 +58,7 @@ class PublishedTable:
     unrelated: tuple[str, ...] = ()
     miscoded: tuple[tuple[str, str], ...] = ()
     anonymized: int = 0
+    noisy: int = 0
     occupied: tuple[int, ...] = ()
     account: str = ""
 
@@ -100,6 +102,7 @@ class PublishedTable:
             "unrelated": list(self.unrelated),
             "miscoded": [list(pair) for pair in self.miscoded],
             "anonymized": self.anonymized,
+            "noisy": self.noisy,
             "counts": list(self.counts),
             "exceptions": {
                 str(cell): reason for cell, reason in self.exceptions.items()
@@ -146,6 +149,7 @@ class PublishedTable:
                     (inner, outer) for inner, outer in fields.get("miscoded", ())
                 ),
                 anonymized=fields.get("anonymized", 0),
+                noisy=fields.get("noisy", 0),
                 occupied=tuple(fields.get("occupied", lines)) if values else (),
             )
 

@@ -26,7 +26,13 @@ from dpcore.errors import (
 )
 from dpcore.release import Release
 from dpcore.schema.source import Source
-from dpcore.suppression import PRESETS, HidingRule, ShownColumn, TablePlan
+from dpcore.suppression import (
+    PRESETS,
+    HidingRule,
+    PublishedTable,
+    ShownColumn,
+    TablePlan,
+)
 from dpcore.suppression.plan import ExceptedCell
 from tests.suppression.accounts import (
     count_of,
@@ -405,6 +411,19 @@ def test_anonymized_rows_of_the_account_are_to_be_reviewed() -> None:
     assert find_verdict(checks) == "review"
     assert "anonymized 1 time" in " ".join(not_promised(table))
     assert not any("anonymized" in check.sentence for check in list_checks(before))
+
+
+def test_releases_with_noise_are_named_beside_the_table() -> None:
+    """Counts of a release with much of the budget tell hidden counts more closely."""
+    frame = rows_of(AREAS, "area", "sex")
+    curator = open_account(frame)
+    plan = plan_by(PRESETS["cms"], "area", "sex")
+    assert "with noise" not in " ".join(not_promised(publish(curator, plan)))
+    curator.run(dp.Histogram("area"), dp.PureDP(epsilon=1))
+    table = curator.publish_table(curator.exact_table(plan_by(PRESETS["cms"], "sex")))
+    assert table.noisy == 1
+    assert "1 release with noise left" in " ".join(not_promised(table))
+    assert PublishedTable.from_record(table.to_record()).noisy == 1
 
 
 def test_the_attack_does_not_pass_if_earlier_tables_tell_a_count() -> None:

@@ -311,6 +311,15 @@ def not_promised(table: PublishedTable) -> list[str]:
         "counts in them.",
         table.anonymized,
     )
+    noisy = ngettext(
+        "{number} release with noise left the same data set before. Together with this "
+        "table, it lets readers guess hidden counts more closely, as far as its epsilon "
+        "allows.",
+        "{number} releases with noise left the same data set before. Together with this "
+        "table, they let readers guess hidden counts more closely, as far as their "
+        "epsilon allows.",
+        table.noisy,
+    )
     return [
         _(
             "There is no epsilon. {shown} exact counts are shown, and {hidden} are "
@@ -352,6 +361,7 @@ def not_promised(table: PublishedTable) -> list[str]:
             for inner, outer in table.miscoded
         ),
         *([anonymized] if table.anonymized else []),
+        *([noisy] if table.noisy else []),
         _(
             "Readers may narrow a hidden count below {threshold} to an interval "
             "that also contains {threshold}. One end of that interval may still be "
