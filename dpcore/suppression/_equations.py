@@ -223,11 +223,31 @@ class EquationSystem:
             marked[group.atoms] = True
         return marked
 
-    def find_proof(self, atoms: Ints) -> CellPlaces:
-        """Return shown cells from which propagation found the most people of atoms."""
-        needs_high = np.zeros(self.size, dtype=bool)
-        needs_high[atoms] = True
-        needs_low = np.zeros(self.size, dtype=bool)
+    def find_proof(self, weights: Floats, prices: Prices | None = None) -> CellPlaces:
+        """Return shown cells that suffice to prove the largest value of a sum.
+
+        By duality, these are the equations that have a price, and those from which
+        propagation found the bounds of atoms with a reduced cost.
+
+        Args:
+            weights: (atoms,) of the sum.
+            prices: of the linear program that found it; None if the bounds did.
+        """
+        reduced = weights
+        is_priced = np.zeros(self.matrix.shape[0], dtype=bool)
+        if prices is not None:
+            reduced = weights - self.matrix.T @ prices.of_equations
+            reduced -= self.known_sums.T @ prices.of_known_sums
+            is_priced = prices.of_equations != 0
+        used = is_priced | self._find_propagated(
+            needs_high=(reduced > INTEGER_TOLERANCE) & (self.high < self.known_high),
+            needs_low=(reduced < -INTEGER_TOLERANCE) & (self.low > self.known_low),
+        )
+        owners = (self.owners[line] for line in np.flatnonzero(used))
+        return tuple(owner for owner in owners if owner is not None)
+
+    def _find_propagated(self, needs_high: Bools, needs_low: Bools) -> Bools:
+        """Return (equations,) which of them propagation used for some bounds of atoms."""
         used = np.zeros(self.matrix.shape[0], dtype=bool)
         for step in reversed(self._steps):
             # 1. Equations from which this pass found a bound that is needed
@@ -245,14 +265,26 @@ class EquationSystem:
             is_inside[inside] = True
             needs_low |= is_inside & (step.low > self.known_low)
             needs_high |= is_inside & (step.high < self.known_high)
-        owners = (self.owners[line] for line in np.flatnonzero(used))
-        return tuple(owner for owner in owners if owner is not None)
+        return used
 
     def find_cells_sharing_atoms(self, atoms: Ints) -> CellPlaces:
         """Return the shown cells that share atoms with a sum."""
         lines = np.unique(self.matrix[:, atoms].tocoo().row)
         owners = (self.owners[line] for line in lines)
         return tuple(owner for owner in owners if owner is not None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Prices:
+    """How much the optimum of a linear program grows with each sum.
+
+    Attributes:
+        of_equations: (equations,) of a system.
+        of_known_sums: (known sums,) of a system.
+    """
+
+    of_equations: Floats
+    of_known_sums: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

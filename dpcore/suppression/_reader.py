@@ -19,7 +19,7 @@ from dpcore.suppression._demands import (
     find_hidden_components,
     list_demands,
 )
-from dpcore.suppression._equations import INTEGER_TOLERANCE, EquationSystem
+from dpcore.suppression._equations import INTEGER_TOLERANCE, EquationSystem, Prices
 from dpcore.suppression._programs import (
     KnownSolutions,
     Programs,
@@ -108,7 +108,11 @@ class Reader:
         nestings: set[tuple[str, str]] = set()
 
         def give_away(
-            number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
+            number: int,
+            *,
+            proof: CellPlaces = (),
+            most: float = 1,
+            certain: bool = True,
         ) -> None:
             seen.is_open[number] = False
             demand = demands[number]
@@ -141,8 +145,8 @@ class Reader:
         # 1. Decide demands by the bounds of the atoms
         top = base + multiply(weights, self._programs.room)
         for number in np.flatnonzero(top < needed).tolist():
-            proof = self._system.find_proof(demands[number].atoms)
-            give_away(number, proof, most=top[number])
+            proof = self._find_proof(demands[number])
+            give_away(number, proof=proof, most=top[number])
         # 2. Look for integer solutions that are large in many open cells at once
         while seen.is_open.any():
             before = int(seen.is_open.sum())
@@ -159,9 +163,12 @@ class Reader:
         for number in range(len(demands)):
             if not seen.is_open[number]:
                 continue
-            value, solution, proof = self._programs.maximize(dense_row(weights, number))
+            value, solution, prices = self._programs.maximize(
+                dense_row(weights, number)
+            )
             if base[number] + value + INTEGER_TOLERANCE < needed[number]:
-                give_away(number, proof, most=base[number] + value)
+                proof = self._find_proof(demands[number], prices)
+                give_away(number, proof=proof, most=base[number] + value)
             else:
                 if solution is None:
                     value, solution = self._programs.maximize_over_integers(
@@ -170,7 +177,7 @@ class Reader:
                 if solution is not None:
                     seen.record(solution)
                 if seen.is_open[number]:
-                    give_away(number, (), certain=not math.isnan(value))
+                    give_away(number, certain=not math.isnan(value))
             on_progress("attacking", seen.decided_share)
         # 4. Something small must be the reason that cells are hidden
         open_cells = {demand.target[0] for demand in demands if demand.around is None}
@@ -185,6 +192,12 @@ class Reader:
             blamed=self._name_tables(told),
             told_nestings=tuple(nestings),
         )
+
+    def _find_proof(self, demand: Demand, prices: Prices | None = None) -> CellPlaces:
+        """Return shown cells that suffice to prove the most people of a demand."""
+        weights = np.zeros(self._system.size)
+        weights[demand.atoms] = 1
+        return self._system.find_proof(weights, prices)
 
     def _list_told_by_reason(
         self, cells: Set[Place], solutions: Sequence[Floats]
@@ -300,19 +313,23 @@ class Reader:
         # 2. Decide the remaining sets one by one
         for row in np.flatnonzero(is_open).tolist():
             line = dense_row(weights, row)
-            highest, _, proof = self._programs.maximize(line)
+            highest, _, prices_of_highest = self._programs.maximize(line)
             top = base[row] + highest
             if math.isnan(top) or top >= least[row] - INTEGER_TOLERANCE:
                 continue
-            bottom = base[row] - self._programs.maximize(-line)[0]
+            fall, _, prices_of_lowest = self._programs.maximize(-line)
+            bottom = base[row] - fall
             is_few = bottom > INTEGER_TOLERANCE - least[row]
             if is_few and max(top, -bottom) > INTEGER_TOLERANCE:
                 number, cells = sets[row]
+                change = np.zeros(self._system.size)
+                np.add.at(change, atoms[row], signs[row])
+                proof = {
+                    *self._system.find_proof(change, prices_of_highest),
+                    *self._system.find_proof(-change, prices_of_lowest),
+                }
                 yield RevealedCell(
-                    table=number,
-                    cell=cells[0],
-                    # decided atoms are in no equation of the program
-                    proof=(*proof, *self._system.find_cells_sharing_atoms(atoms[row])),
+                    table=number, cell=cells[0], proof=tuple(sorted(proof))
                 )
 
     def bound_hidden_cells(
