@@ -167,21 +167,18 @@ def _list_counted_pairs(blocks: AtomBlocks) -> list[list[frozenset[str]]]:
 def find_known_bounds(
     tables: Sequence[AttackedTable],
     new: int,
-    occupied_cells: frozenset[int] = frozenset(),
     maps: Sequence[KnownMap] = (),
 ) -> KnownBounds:
     """Return the bounds of what all tables but the new one tell too closely.
 
-    A table that leaves these bounds as they are adds nothing.
-
-    Args:
-        occupied_cells: cells of the new table that attackers knew to hold people.
+    A table that leaves these bounds as they are adds nothing. Nobody is taken to know
+    who is in its cells: what is assumed may refuse a table, but never excuse one.
     """
     dropped = _find_dropped_columns(tables, new)
     blank = replace(
         tables[new],
         counts=(None,) * len(tables[new].counts),
-        occupied_cells=occupied_cells,
+        occupied_cells=frozenset(),
         complete_columns=tables[new].complete_columns - dropped,
     )
     without = [*tables[:new], blank, *tables[new + 1 :]]

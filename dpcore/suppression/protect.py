@@ -388,10 +388,7 @@ class _Attacker:
         outcome = self._run(seen, with_bounds)
         if outcome.revealed_cells and self.earlier_tables and self._known is None:
             new = len(self.earlier_tables)
-            # only members of earlier tables knew who is in the cells of the new one
-            had_members = any(before.rule.members for before, _ in self.earlier_tables)
-            occupied = seen[new].occupied_cells if had_members else frozenset[int]()
-            self._known = find_known_bounds(seen, new, occupied, self.maps)
+            self._known = find_known_bounds(seen, new, self.maps)
             outcome = self._run(seen, with_bounds)
         return outcome
 

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint, milp
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.curator import curator as curating
@@ -509,14 +510,21 @@ def test_a_map_needs_more_than_chance() -> None:
         for town, sex in itertools.product("ABCE", "fm")
     }
     asked = {"threshold": 5, "stand_together": True}
-    assert find_map(pair, by_town, all_shown=True, **asked) is None
+    for all_shown in (True, False):
+        assert find_map(pair, by_town, all_shown=all_shown, **asked) is None
+    # areas that cross: few people are where chance would put many
+    pair = ("district", "zone")
+    areas = dict.fromkeys(itertools.product(("D1", "D2", "D3"), ("Z1", "Z2")), 40)
+    areas |= {("D1", "Z2"): 2, ("D3", "Z1"): 3}
+    assert find_map(pair, areas, all_shown=True, **asked) is None
     # a table of coarse groups does not undo it for all readers
-    known = find_map(pair, by_town, all_shown=False, **asked)
+    known = find_map(pair, areas, all_shown=False, **asked)
     assert known is not None
     assert known.is_doubtful
-    known = find_map(pair, by_town, threshold=5, stand_together=False, all_shown=False)
+    known = find_map(pair, areas, threshold=5, stand_together=False, all_shown=False)
     assert known is not None
-    assert known.rare == {(town, "f"): 2 for town in "BCE"}
+    assert not known.is_doubtful
+    assert known.rare == {("D1", "Z2"): 2, ("D3", "Z1"): 3}
     # a district follows from the town but for few errors
     places = dict.fromkeys(DISTRICTS.items(), 60) | {("E", "D1"): 2}
     known = find_map(
@@ -531,6 +539,57 @@ def test_a_map_needs_more_than_chance() -> None:
     )
     assert known is not None
     assert ("A", "D1") in known.usual
+
+
+def test_two_women_in_a_district_are_no_map() -> None:
+    """Chance alone would put five of 48 people there."""
+    people = {("f", "D1"): 2, ("f", "D2"): 11, ("m", "D1"): 16, ("m", "D2"): 19}
+    asked = {"threshold": 3, "stand_together": False, "all_shown": False}
+    assert find_map(("sex", "district"), people, **asked) is None
+    # the twin: in a file ten times as large, chance would put 60 there
+    known = find_map(
+        ("sex", "district"), {**people, ("f", "D2"): 110, ("m", "D1"): 160}, **asked
+    )
+    assert known is not None
+
+
+@pytest.mark.parametrize(("preset", "least"), [("cms", 8), ("acro", 8), ("nhs", 3)])
+def test_areas_of_few_people_cross_as_those_of_many(preset: str, least: int) -> None:
+    """Small crossings spoke against the map that told them exactly."""
+    cells = {}
+    for at in range(6):
+        cells[f"D{at}", f"Z{at}"] = 2 * least - at % 2
+        if at < 5:
+            cells[f"D{at}", f"Z{at + 1}"] = least + at % 2
+    names = ("district", "zone")
+    tables = publish_all(cells, names, (("district",), ("zone",)), PRESETS[preset])
+    crossings = list(cells)
+    weights = [
+        [float(value in pair) for pair in crossings]
+        for table in tables
+        for value, shown in zip(
+            [group.label for group in table.layout.axes[0].groups],
+            table.counts,
+            strict=True,
+        )
+        if shown is not None and value != "Total"
+    ]
+    sums = [
+        shown
+        for table in tables
+        for shown in table.counts[1:]
+        if shown is not None
+    ]
+    weights.append([1.0] * len(crossings))
+    sums.append(sum(cells.values()))
+    for at, pair in enumerate(crossings):
+        if cells[pair] < PRESETS[preset].threshold:
+            most = milp(
+                -np.eye(len(crossings))[at],
+                constraints=LinearConstraint(np.array(weights), sums, sums),
+                integrality=np.ones(len(crossings)),
+            )
+            assert -most.fun >= PRESETS[preset].threshold, pair
 
 
 def test_too_many_combinations_are_refused_with_their_number() -> None:
