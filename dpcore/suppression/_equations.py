@@ -32,8 +32,8 @@ class EquationSystem:
     """The equations of the published tables over atoms, with the atoms' bounds.
 
     Args:
-        counted_pairs: pairs of columns of whose rare pairs readers know how many people
-            have each at most.
+        counted_pairs: rare pairs of values of which readers know how many people have
+            each at most.
         most_errors: people with errors of coding, as readers take them to be few; None
             if they do not.
 
@@ -54,7 +54,7 @@ class EquationSystem:
         tables: Sequence[AttackedTable],
         blocks: AtomBlocks,
         *,
-        counted_pairs: Collection[frozenset[str]] = (),
+        counted_pairs: Collection[int] = (),
         most_errors: int | None = None,
     ) -> None:
         self.tables = tables
@@ -63,7 +63,7 @@ class EquationSystem:
         self.limits = [
             (group.atoms, group.most)
             for group in self.rare_groups
-            if group.columns in counted_pairs
+            if group.pair in counted_pairs
         ]
         if most_errors is not None:
             self.limits.append((blocks.find_errors(), most_errors))
@@ -215,6 +215,14 @@ class EquationSystem:
         no longer listed.
         """
         return bool(self.blocks.maps) and bool(self.is_rare[atoms].all())
+
+    def find_rare_pairs(self, atoms: Ints) -> frozenset[int]:
+        """Return the rare pairs of values that people of some atoms have."""
+        return frozenset(
+            group.pair
+            for group in self.rare_groups
+            if np.isin(group.atoms, atoms).any()
+        )
 
     def mark_rare(self, groups: Iterable[RareGroup]) -> Bools:
         """Return which atoms are in some rare groups."""

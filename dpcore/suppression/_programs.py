@@ -73,6 +73,13 @@ class Programs:
         parts: Ints = connected_components(graph, directed=False)[1]
         return parts[lines:]
 
+    def find_components(self, weights: Any) -> Any:
+        """Return a sparse (sums, components) matrix of the free atoms of sums."""
+        size = int(self._component.max(initial=-1)) + 1
+        return abs(weights) @ stack_sums(
+            [np.array([own]) for own in self._component], size
+        )
+
     def weigh(
         self, atoms: Sequence[Ints], signs: Sequence[Floats] | None = None
     ) -> tuple[Any, Ints]:
@@ -118,9 +125,7 @@ class Programs:
             max_rise=self.room[inside],
         )
 
-    def maximize(
-        self, weights: Floats
-    ) -> tuple[float, Floats | None, Prices | None]:
+    def maximize(self, weights: Floats) -> tuple[float, Floats | None, Prices | None]:
         """Maximize a sum; return its value, a solution, and the prices of the program.
 
         The solution is None if it is not whole; the value is not a number if there is
@@ -154,7 +159,9 @@ class Programs:
             ),
             # the program holds these sums with the other sign
             of_known_sums=-_spread_prices(
-                result.ineqlin.marginals, program.known_sum_lines, self._system.known_sums
+                result.ineqlin.marginals,
+                program.known_sum_lines,
+                self._system.known_sums,
             ),
         )
         return float(-result.fun), program.round_solution(result.x), prices
