@@ -17,7 +17,6 @@ from dpcore.suppression._equations import (
     contradiction_error,
     stack_sums,
 )
-from dpcore.suppression.outcome import CellPlaces
 
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
 LINPROG_INFEASIBLE = 2  # status of scipy's linprog and milp

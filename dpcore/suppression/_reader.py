@@ -223,15 +223,14 @@ class Reader:
             if others is None:
                 continue
             near = _OtherReasons(others, self._programs)
-            for solution in solutions:
-                near.record(solution)
+            smalls = [near.record(solution) for solution in solutions]
             for joined in find_hidden_components(table):
                 atoms = [self._system.places[number, cell] for cell in joined]
                 if any(own.tobytes() in others.hidden_before for own in atoms):
                     continue  # an earlier table hides it
                 weights, base = self._programs.weigh(atoms)
                 reasons = _Reasons(weights, base, table.threshold, near, self._programs)
-                for solution, is_small in zip(solutions, near.is_small, strict=True):
+                for solution, is_small in zip(solutions, smalls, strict=True):
                     reasons.record(solution, is_small)
                 # any of these cells may be hidden to give another reason
                 proof = self._system.find_cells_sharing_atoms(
@@ -256,8 +255,7 @@ class Reader:
         for weights, base, threshold in groups:
             fewest, solution = self._programs.maximize_over_integers(-weights, large)
             if solution is not None:
-                reasons.near.record(solution)
-                reasons.record(solution, reasons.near.is_small[-1])
+                reasons.record(solution, reasons.near.record(solution))
             if base - fewest < threshold:
                 return True
         return False
@@ -386,7 +384,7 @@ class _OtherReasons:
 
     Attributes:
         low: the least of each group in known solutions.
-        is_small: for each known solution, whether a component has a small group.
+        components: (groups, components) how many free atoms of a group are in one.
     """
 
     def __init__(self, others: OtherReasons, programs: Programs) -> None:
@@ -394,14 +392,17 @@ class _OtherReasons:
         self.thresholds = others.thresholds
         self.components = programs.find_components(self.weights)
         self.low = np.full(len(self.base), np.inf)
-        self.is_small: list[Bools] = []
 
-    def record(self, solution: Floats) -> None:
-        """Record the counts in a solution, which is NaN for atoms it leaves out."""
+    def record(self, solution: Floats) -> Bools:
+        """Record the counts in a solution, which is NaN for atoms it leaves out.
+
+        Returns: (components,) whether a group there is small.
+        """
         counts, has_all = count_in_solution(self.weights, self.base, solution)
         self.low[has_all] = np.minimum(self.low, counts)[has_all]
         is_small = has_all & (counts < self.thresholds)
-        self.is_small.append(is_small @ self.components > 0)
+        has_small: Bools = is_small @ self.components > 0
+        return has_small
 
 
 class _Reasons:

@@ -185,7 +185,11 @@ def find_known_bounds(
         occupied_cells=frozenset(),
         complete_columns=tables[new].complete_columns - dropped,
     )
-    without = [*tables[:new], blank, *tables[new + 1 :]]
+    # of people who are others by now, earlier tables did not say that they are there
+    without = [
+        replace(table, occupied_cells=frozenset()) if table.is_changed else table
+        for table in (*tables[:new], blank, *tables[new + 1 :])
+    ]
     # Whatever an asked target is compared with, its bounds are found
     outcome = attack(without, maps=maps, known=_AskForAll())
     return {

@@ -116,6 +116,7 @@ def protect_table(
         # a cell may also hold all people of a group of an earlier table
         is_beside = _find_cells_beside_full(layout, counts, hidden)
         fixed[(counts == 0) & ~is_beside] = True
+    fixed[0] = True  # how many people the file has is known from elsewhere
     fixed[list(exceptions)] = True
     fixed[list(shown_before)] = True
     fixed[list(reasons)] = False

@@ -472,6 +472,43 @@ def test_a_later_limit_does_not_tell_why_counts_were_hidden() -> None:
     assert None not in publish_towns_and_zones(12, towns_first=True)[0].counts
 
 
+@pytest.mark.parametrize("preset", ["nhs", "cms", "acro"])
+def test_a_table_of_other_columns_gives_no_reason_to_hide_a_count(preset: str) -> None:
+    """A first table by sex is no reason to hide a district: one of both is small.
+
+    The towns of D2 show that D2 is large; that told D1.
+    """
+    towns = {
+        **{("A", "D1"): 3, ("B", "D2"): 30, ("C", "D2"): 8, ("E", "D2"): 25},
+        **{("G", "D3"): 60, ("H", "D3"): 45, ("I", "D4"): 80, ("K", "D4"): 32},
+    }
+    cells = {
+        (*town, sex): people // 2 + (sex == "m") * (people % 2)
+        for town, people in towns.items()
+        for sex in "fm"
+    }
+    rule = PRESETS[preset]
+    plans = (("sex",), ("district",), ("town",))
+    tables = publish_all(cells, ("town", "district", "sex"), plans, rule)
+    by_district = tables[1]
+    assert [count_of(by_district, "D1"), count_of(by_district, "D2")] == [None, None]
+    least = sum(count_of(table, town) or 1 for table in tables[2:] for town in "BCE")
+    assert least < rule.threshold  # D2 may be small
+
+
+def test_lines_that_other_columns_group_hold_somebody() -> None:
+    """They are read from the rows. Five people in five towns were one in each."""
+    rule = HidingRule(threshold=5, hide_zeros=True)
+    cells = {(f"r{at}", "D1"): 1 for at in range(5)}
+    cells |= {("c1", "D2"): 40, ("c2", "D2"): 30, ("c3", "D3"): 25, ("c4", "D3"): 45}
+    curator = open_account(rows_of(cells, "town", "district"))
+    nested = ShownColumn(column="town", within=("district",))
+    table = publish(curator, plan_by(rule, nested))
+    assert count_of(table, "r0") is None
+    assert count_of(table, "D1") is None
+    assert {*range(1, len(table.counts))} == {*table.occupied}
+
+
 def test_bounds_alone_do_not_show_why_counts_were_hidden(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
