@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -171,6 +171,9 @@ def protect_table(
             outcome, len(earlier_tables), layout, counts, hidden | fixed
         )
         if not more:
+            dropped = _find_dropped_columns(outcome, layout, earlier_tables)
+            if dropped:
+                raise _dropped_value_error(dropped)
             raise _refusal_error(sorted(blamed), sorted(nestings))
         hidden[list(more)] = True
     else:
@@ -497,6 +500,36 @@ def _choose_repairs(
         if choices and not proof & more:
             more.add(min(choices, key=lambda cell: (counts[cell], cell)))
     return more
+
+
+def _find_dropped_columns(
+    outcome: AttackOutcome, layout: Layout, earlier_tables: EarlierTables
+) -> dict[str, set[str]]:
+    """Return columns of which a told group has only values that they no longer list.
+
+    Returns: {column of the new table: names of earlier tables}.
+    """
+    dropped: dict[str, set[str]] = {}
+    for told in outcome.revealed_cells:
+        if told.table >= len(earlier_tables):
+            continue
+        before = earlier_tables[told.table][0]
+        for axis in layout.axes:
+            for column, values in before.layout.selected_values(told.cell):
+                if column == axis.column and values.isdisjoint(axis.finest_group):
+                    dropped.setdefault(column, set()).add(before.name)
+    return dropped
+
+
+def _dropped_value_error(dropped: Mapping[str, set[str]]) -> InfeasibleError:
+    """Return the error of a table without a value whose count an earlier one hides."""
+    return InfeasibleError(
+        "an earlier exact table hides counts of values that this one no longer lists, "
+        "and would thereby show that nobody has them: {columns} in {tables}",
+        remedy="list all values of that table again as categories of these columns",
+        columns=", ".join(sorted(dropped)),
+        tables=", ".join(sorted(set[str]().union(*dropped.values()))),
+    )
 
 
 def _refusal_error(

@@ -514,6 +514,23 @@ def test_a_value_that_an_earlier_table_does_not_list_is_in_its_total() -> None:
         few.exact_table(BY_TOWN, others=[other])
 
 
+@pytest.mark.parametrize("name", ["acro", ""])
+def test_a_hidden_empty_value_must_stay_listed(name: str) -> None:
+    rule = PRESETS[name] if name else HidingRule(threshold=5, hide_zeros=True)
+    people = {("a",): 3, ("c",): 40, ("d",): 20, ("e",): 50}
+    first = open_account(rows_of(people, "kind"), {"kind": list("abcde")})
+    old = name_account(publish(first, plan_by(rule, "kind")))
+    assert count_of(old, "b") is None
+    rows = rows_of({**people, ("c",): 60}, "kind")
+    with pytest.raises(InfeasibleError, match="no longer lists") as refused:
+        publish(open_account(rows), plan_by(rule, "kind"), [old])
+    assert "kind in kind (last year)" in str(refused.value)
+    assert "list all values" in str(refused.value)
+    # the remedy helps
+    again = open_account(rows, {"kind": list("abcde")})
+    assert count_of(publish(again, plan_by(rule, "kind"), [old]), "b") is None
+
+
 def later_counts(curator: Curator, other: object) -> list[int]:
     """Return the people of today in the cells of another table, by hand."""
     made = curator.exact_table(BY_TOWN).content
