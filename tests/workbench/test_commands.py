@@ -1173,7 +1173,8 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     told = json.loads(capsys.readouterr().out)
     assert told["attacked with"] == []
     assert told["summary"] == "pass"
-    assert [check["verdict"] for check in told["checks"]] == ["pass", "pass"]
+    # many people read a log: how many counts the rule hides is internal
+    assert told["checks"] == [{"verdict": "pass"}] * 2
     lines = (place / "first" / "table.csv").read_text().splitlines()
     assert lines[0] == "age × sex,Total,F,M"
     assert lines[-1].startswith("50,x,x")
