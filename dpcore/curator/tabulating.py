@@ -397,7 +397,8 @@ def complete_plan(
 ) -> TablePlan:
     """Return the plan with a hierarchy of every column that covers all its values.
 
-    A column without one shows its declared values, whether they occur or not.
+    A column without one shows its declared values, whether they occur or not. Lines that
+    other columns group are read from the rows, and everybody sees that.
 
     Args:
         groups: hierarchies of columns that other columns group.
@@ -424,7 +425,12 @@ def complete_plan(
         if tree is None:
             tree = build_flat(known or sorted(present))
         trees[shown.column] = _write_as_in_rows(*tree.read_column(series), series)
-    return plan.with_hierarchies(trees)
+    complete = plan.with_hierarchies(trees)
+    columns = tuple(
+        replace(shown, values_are_public=True) if shown.column in groups else shown
+        for shown in complete.columns
+    )
+    return replace(complete, columns=columns)
 
 
 def _write_as_in_rows(tree: Hierarchy, leaves: Ints, series: pd.Series) -> Hierarchy:

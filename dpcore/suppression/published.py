@@ -213,9 +213,9 @@ class PublishedTable:
             complete_columns=frozenset(self.layout.columns),
             hide_zeros=self.rule.hide_zeros,
             hide_full=self.rule.hide_full,
-            # an earlier table is another reason, and so is a full cell
-            hides_small_alone=self.is_first
-            and (self.rule.hide_zeros or not self.rule.hide_full),
+            # a full cell is another reason
+            hides_small_alone=self.rule.hide_zeros or not self.rule.hide_full,
+            tables_before=self.attacked + self.compared,
             wanted=wanted,
             name=self.name,
         )

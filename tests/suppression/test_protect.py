@@ -316,6 +316,16 @@ def test_too_many_cells_are_refused_before_anything_is_counted() -> None:
         plan_of(HidingRule(threshold=3), **wide)
 
 
+def test_the_grand_total_is_shown() -> None:
+    """Whoever knows the number of people from elsewhere would tell what it protects."""
+    shown = []
+    for seed in range(0, 200, 2):
+        with contextlib.suppress(InfeasibleError):
+            shown.append(protect_table(*random_table(seed)).published.counts[0])
+    assert None not in shown
+    assert len(shown) > 30
+
+
 @pytest.mark.parametrize("hide_full", [False, True])
 def test_two_hidden_cells_leave_room_for_one_at_the_threshold(hide_full: bool) -> None:
     """Of two hidden cells that sum to the threshold, readers know that both are small.
