@@ -398,16 +398,25 @@ def complete_plan(
     """Return the plan with a hierarchy of every column that covers all its values.
 
     A column without one shows its declared values, whether they occur or not. Lines that
-    other columns group are read from the rows, and everybody sees that.
+    other columns group are read from the rows.
 
     Args:
         groups: hierarchies of columns that other columns group.
 
     Raises: HierarchyError for a value without a path; ParameterError for lines that
-        would show which values occur; LimitError for too many cells.
+        would show which values occur, or in which group they lie; LimitError for too
+        many cells.
     """
     trees = {}
     for shown in plan.columns:
+        if shown.within and not shown.values_are_public:
+            raise ParameterError(
+                "the lines for {column} would be read from the rows, and would "
+                "thereby show which value of {outer} goes with each of its values",
+                remedy="say that its values are public if everybody may know that",
+                column=shown.column,
+                outer=shown.within[0],
+            )
         series = people.frame[shown.column]
         present = set(as_text(series).dropna().unique())
         declared = list_declared_values(schema, shown.column)
@@ -425,12 +434,7 @@ def complete_plan(
         if tree is None:
             tree = build_flat(known or sorted(present))
         trees[shown.column] = _write_as_in_rows(*tree.read_column(series), series)
-    complete = plan.with_hierarchies(trees)
-    columns = tuple(
-        replace(shown, values_are_public=True) if shown.column in groups else shown
-        for shown in complete.columns
-    )
-    return replace(complete, columns=columns)
+    return plan.with_hierarchies(trees)
 
 
 def _write_as_in_rows(tree: Hierarchy, leaves: Ints, series: pd.Series) -> Hierarchy:

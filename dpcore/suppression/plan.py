@@ -26,7 +26,8 @@ class ShownColumn:
         within: other columns of the table that group the values, the finest first, in
             place of a hierarchy.
         values_are_public: whether the owner says that the values in the rows are no
-            secret; needed if they are not declared and no hierarchy lists them.
+            secret; needed if they are not declared and no hierarchy lists them. Needed
+            also with `within`: then it is no secret either which values go together.
     """
 
     column: str

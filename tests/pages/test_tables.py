@@ -249,6 +249,8 @@ def test_towns_lie_within_districts_and_regions(app: Tab) -> None:
     app.open(TOWNS).go("tables")
     app.set("selectbox", "Rows", "town").set("selectbox", "Columns", "sex")
     app.set("multiselect", "town lies within", ["district", "region"])
+    public = app.at.checkbox[-1].label
+    assert "town within district within region" in public, "readers see it"
     make_table(app)
     assert not app.errors
     made = app.session.own(TablesState).made_table

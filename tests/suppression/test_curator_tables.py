@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import duckdb
@@ -313,6 +314,17 @@ AREAS = {
     ("4", "f"): 60,
     ("4", "m"): 55,
 }
+
+
+def test_lines_within_another_column_need_the_owners_word() -> None:
+    """Households within "gets aid" would list who gets aid, with all counts hidden."""
+    cells = {(f"h{number}", "yes" if number < 3 else "no"): 2 for number in range(9)}
+    frame = rows_of(cells, "household", "aid")
+    grouped = ShownColumn(column="household", within=("aid",))
+    with pytest.raises(ParameterError, match="which value of aid goes with each"):
+        open_account(frame).exact_table(plan_by(RULE, grouped))
+    said = dataclasses.replace(grouped, values_are_public=True)
+    assert open_account(frame).exact_table(plan_by(RULE, said)).content.true_counts
 
 
 @pytest.mark.parametrize("written", ["{}.0", "{}", " {}"])

@@ -135,17 +135,30 @@ def confirm_public_values(curator: Curator, columns: Columns) -> bool:
     names = state.list_revealing_columns(curator, columns)
     if not names:
         return True
+    words = [escape_markdown(_name_with_groups(name, columns[name])) for name in names]
     return st.checkbox(
         _("Everybody may know which values these columns have: {columns}").format(
-            columns=join_with_commas(map(escape_markdown, names))
+            columns=join_with_commas(words)
         ),
-        key=f"tables-public-{'-'.join(names)}",
+        key=f"tables-public-{'-'.join(words)}",
         help=_(
             "The lines of these columns are read from your table, so readers see "
             "that a rare value occurs even if its count is hidden. A column whose "
             "categories you declared shows all its categories, whether they occur "
-            "or not."
+            "or not. Of a column within another one, readers also see which values "
+            "go together: do not use one that is a fact about few people."
         ),
+    )
+
+
+def _name_with_groups(name: str, grouping: Grouping) -> str:
+    """Return a column, with the columns that group it."""
+    return functools.reduce(
+        lambda inner, outer: _("{inner} within {outer}").format(
+            inner=inner, outer=outer
+        ),
+        grouping.within,
+        name,
     )
 
 
