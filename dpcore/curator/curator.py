@@ -29,9 +29,9 @@ from dpcore.curator.measuring import (
 from dpcore.curator.on_file import TableOnFile
 from dpcore.curator.tabulating import (
     LEDGER_KEY,
-    count_anonymizations,
     count_exact_tables,
     list_published_tables,
+    note_other_outputs,
     tabulate,
 )
 from dpcore.engines.base import Engine, ignore_progress
@@ -545,9 +545,7 @@ class Curator(TableOnFile):
             tabulated.maps,
             on_progress=on_progress,
         )
-        published = dataclasses.replace(
-            table.published, anonymized=count_anonymizations(self.lines())
-        )
+        published = note_other_outputs(table.published, self.lines())
         table = dataclasses.replace(table, published=published)
         return InternalReport(kind=LEDGER_KEY, content=table)
 
@@ -623,9 +621,8 @@ class Curator(TableOnFile):
                 remedy="make the table again, so that more cells are hidden",
                 tables=", ".join(outcome.blamed),
             )
-        table = dataclasses.replace(
-            count_versions(table, tabulated.earlier),
-            anonymized=count_anonymizations(self.lines()),
+        table = note_other_outputs(
+            count_versions(table, tabulated.earlier), self.lines()
         )
         noted = {
             LEDGER_KEY: table.to_record(),

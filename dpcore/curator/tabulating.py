@@ -334,9 +334,13 @@ def count_exact_tables(lines: Sequence[Line]) -> int:
     return sum(line.state == "outside" and LEDGER_KEY in line.content for line in lines)
 
 
-def count_anonymizations(lines: Sequence[Line]) -> int:
-    """Return how many times rows of an account were anonymized."""
-    return sum("anonymized" in line.content for line in lines)
+def note_other_outputs(table: PublishedTable, lines: Sequence[Line]) -> PublishedTable:
+    """Return a table that says what else left its account before."""
+    return replace(
+        table,
+        anonymized=sum("anonymized" in line.content for line in lines),
+        noisy=sum(line.state == "committed" for line in lines),
+    )
 
 
 def read_people(
@@ -393,16 +397,26 @@ def complete_plan(
 ) -> TablePlan:
     """Return the plan with a hierarchy of every column that covers all its values.
 
-    A column without one shows its declared values, whether they occur or not.
+    A column without one shows its declared values, whether they occur or not. Lines that
+    other columns group are read from the rows.
 
     Args:
         groups: hierarchies of columns that other columns group.
 
     Raises: HierarchyError for a value without a path; ParameterError for lines that
-        would show which values occur; LimitError for too many cells.
+        would show which values occur, or in which group they lie; LimitError for too
+        many cells.
     """
     trees = {}
     for shown in plan.columns:
+        if shown.within and not shown.values_are_public:
+            raise ParameterError(
+                "the lines for {column} would be read from the rows, and would "
+                "thereby show which value of {outer} goes with each of its values",
+                remedy="say that its values are public if everybody may know that",
+                column=shown.column,
+                outer=shown.within[0],
+            )
         series = people.frame[shown.column]
         present = set(as_text(series).dropna().unique())
         declared = list_declared_values(schema, shown.column)

@@ -71,20 +71,81 @@ def list_demands(system: EquationSystem, first_group: int) -> list[Demand]:
         if cell not in table.excepted_cells
     ]
     present = [table for table in system.tables if not table.is_past]
-    own = {system.blocks.families_of(table.columns) for table in present}
+    return demands + _list_all_unshown_demands(system, first_group, present)
+
+
+def _list_all_unshown_demands(
+    system: EquationSystem, first_group: int, tables: Sequence[AttackedTable]
+) -> list[Demand]:
+    """Return the demands for all groups that several tables tell apart."""
+    families = [system.blocks.families_of(table.columns) for table in tables]
     shared = {
         tuple(sorted({*first} & {*second}))
-        for first, second in itertools.combinations(
-            [system.blocks.families_of(table.columns) for table in present], 2
-        )
+        for first, second in itertools.combinations(families, 2)
     }
-    asked = (own | shared) - {()} if len(present) > 1 else set()
-    for number, families in enumerate(sorted(asked), start=first_group):
-        demands += _list_unshown_demands(system, number, families, present)
+    asked = ({*families} | shared) - {()} if len(tables) > 1 else set()
+    demands: list[Demand] = []
+    for number, own in enumerate(sorted(asked), start=first_group):
+        demands += _list_unshown_demands(system, number, own, tables)
         # if empty cells are hidden too, somebody may be in each other group
-        if any(table.hide_full and not table.hide_zeros for table in present):
-            demands += _list_full_demands(system, number, families, present)
+        if any(table.hide_full and not table.hide_zeros for table in tables):
+            demands += _list_full_demands(system, number, own, tables)
     return demands
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OtherReasons:
+    """Why a table may hide cells, besides small ones of its own.
+
+    Attributes:
+        groups: atoms of groups that it may protect if they are small.
+        thresholds: (groups,) people of a group that is not small.
+        hidden_before: atoms of cells that earlier tables hide.
+    """
+
+    groups: list[Ints]
+    thresholds: Ints
+    hidden_before: frozenset[bytes]
+
+
+def find_other_reasons(system: EquationSystem, number: int) -> OtherReasons | None:
+    """Return other reasons of a table to hide cells; None if they are not known.
+
+    Tables before it have some if readers know that their columns belong together. They
+    are not known if people came or left since, or if a full cell may be the reason.
+    """
+    table = system.tables[number]
+    own = {*system.blocks.families_of(table.columns)}
+    before = [
+        at
+        for at, other in enumerate(system.tables)
+        if other.tables_before < table.tables_before
+        and not other.is_past
+        and not own.isdisjoint(system.blocks.families_of(other.columns))
+    ]
+    if not table.hides_small_alone or any(
+        system.tables[at].is_changed for at in (number, *before)
+    ):
+        return None
+    hidden = [
+        (system.places[at, cell], system.tables[at].threshold)
+        for at in before
+        for cell, count in enumerate(system.tables[at].counts)
+        if count is None
+    ]
+    demands = _list_all_unshown_demands(
+        system, number, [system.tables[at] for at in (*before, number)]
+    )
+    groups = hidden + [
+        (one.atoms, one.needed)
+        for one in demands
+        if one.around is None and not system.is_settled(one.atoms)
+    ]
+    return OtherReasons(
+        groups=[atoms for atoms, _ in groups],
+        thresholds=np.array([least for _, least in groups], dtype=np.int64),
+        hidden_before=frozenset(atoms.tobytes() for atoms, _ in hidden),
+    )
 
 
 def find_hidden_components(table: AttackedTable) -> list[list[int]]:

@@ -32,8 +32,8 @@ class EquationSystem:
     """The equations of the published tables over atoms, with the atoms' bounds.
 
     Args:
-        counted_pairs: pairs of columns of whose rare pairs readers know how many people
-            have each at most.
+        counted_pairs: rare pairs of values of which readers know how many people have
+            each at most.
         most_errors: people with errors of coding, as readers take them to be few; None
             if they do not.
 
@@ -54,7 +54,7 @@ class EquationSystem:
         tables: Sequence[AttackedTable],
         blocks: AtomBlocks,
         *,
-        counted_pairs: Collection[frozenset[str]] = (),
+        counted_pairs: Collection[int] = (),
         most_errors: int | None = None,
     ) -> None:
         self.tables = tables
@@ -63,7 +63,7 @@ class EquationSystem:
         self.limits = [
             (group.atoms, group.most)
             for group in self.rare_groups
-            if group.columns in counted_pairs
+            if group.pair in counted_pairs
         ]
         if most_errors is not None:
             self.limits.append((blocks.find_errors(), most_errors))
@@ -216,6 +216,14 @@ class EquationSystem:
         """
         return bool(self.blocks.maps) and bool(self.is_rare[atoms].all())
 
+    def find_rare_pairs(self, atoms: Ints) -> frozenset[int]:
+        """Return the rare pairs of values that people of some atoms have."""
+        return frozenset(
+            group.pair
+            for group in self.rare_groups
+            if np.isin(group.atoms, atoms).any()
+        )
+
     def mark_rare(self, groups: Iterable[RareGroup]) -> Bools:
         """Return which atoms are in some rare groups."""
         marked = np.zeros(self.size, dtype=bool)
@@ -223,11 +231,31 @@ class EquationSystem:
             marked[group.atoms] = True
         return marked
 
-    def find_proof(self, atoms: Ints) -> CellPlaces:
-        """Return shown cells from which propagation found the most people of atoms."""
-        needs_high = np.zeros(self.size, dtype=bool)
-        needs_high[atoms] = True
-        needs_low = np.zeros(self.size, dtype=bool)
+    def find_proof(self, weights: Floats, prices: Prices | None = None) -> CellPlaces:
+        """Return shown cells that suffice to prove the largest value of a sum.
+
+        By duality, these are the equations that have a price, and those from which
+        propagation found the bounds of atoms with a reduced cost.
+
+        Args:
+            weights: (atoms,) of the sum.
+            prices: of the linear program that found it; None if the bounds did.
+        """
+        reduced = weights
+        is_priced = np.zeros(self.matrix.shape[0], dtype=bool)
+        if prices is not None:
+            reduced = weights - self.matrix.T @ prices.of_equations
+            reduced -= self.known_sums.T @ prices.of_known_sums
+            is_priced = prices.of_equations != 0
+        used = is_priced | self._find_propagated(
+            needs_high=(reduced > INTEGER_TOLERANCE) & (self.high < self.known_high),
+            needs_low=(reduced < -INTEGER_TOLERANCE) & (self.low > self.known_low),
+        )
+        owners = (self.owners[line] for line in np.flatnonzero(used))
+        return tuple(owner for owner in owners if owner is not None)
+
+    def _find_propagated(self, needs_high: Bools, needs_low: Bools) -> Bools:
+        """Return (equations,) which of them propagation used for some bounds of atoms."""
         used = np.zeros(self.matrix.shape[0], dtype=bool)
         for step in reversed(self._steps):
             # 1. Equations from which this pass found a bound that is needed
@@ -245,14 +273,26 @@ class EquationSystem:
             is_inside[inside] = True
             needs_low |= is_inside & (step.low > self.known_low)
             needs_high |= is_inside & (step.high < self.known_high)
-        owners = (self.owners[line] for line in np.flatnonzero(used))
-        return tuple(owner for owner in owners if owner is not None)
+        return used
 
     def find_cells_sharing_atoms(self, atoms: Ints) -> CellPlaces:
         """Return the shown cells that share atoms with a sum."""
         lines = np.unique(self.matrix[:, atoms].tocoo().row)
         owners = (self.owners[line] for line in lines)
         return tuple(owner for owner in owners if owner is not None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Prices:
+    """How much the optimum of a linear program grows with each sum.
+
+    Attributes:
+        of_equations: (equations,) of a system.
+        of_known_sums: (known sums,) of a system.
+    """
+
+    of_equations: Floats
+    of_known_sums: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

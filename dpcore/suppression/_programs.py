@@ -13,10 +13,10 @@ import numpy.typing as npt
 from dpcore.suppression._equations import (
     INTEGER_TOLERANCE,
     EquationSystem,
+    Prices,
     contradiction_error,
     stack_sums,
 )
-from dpcore.suppression.outcome import CellPlaces, Place
 
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
 LINPROG_INFEASIBLE = 2  # status of scipy's linprog and milp
@@ -40,22 +40,22 @@ class Programs:
 
     def __init__(self, system: EquationSystem) -> None:
         self.solved = 0
-        self._size = system.size
-        self._low = system.low
+        self._system = system
         self._free = np.flatnonzero(system.high > system.low)
         self.room = (system.high - system.low)[self._free]
         # 1. The equations that contain free atoms
         small = system.matrix[:, self._free]
         used = np.flatnonzero(np.diff(small.indptr) > 0)
         self._equations = small[used]
+        self._equation_lines = used
         self._sums = np.round(system.sums - system.matrix @ system.low)[used]
-        self._owners = [system.owners[line] for line in used]
         # 2. The other known sums, if they say more than the bounds
         lacks = system.min_known_sums - system.known_sums @ system.low
         small = system.known_sums[:, self._free]
         # a sum that must stay small may still grow
         can_fail = (lacks > 0) | (small.sum(axis=1) < 0)
-        self._known_sums = small[np.flatnonzero(can_fail)]
+        self._known_sum_lines = np.flatnonzero(can_fail)
+        self._known_sums = small[self._known_sum_lines]
         self._min_known_sums = lacks[can_fail]
         self._component = self._find_components()
 
@@ -72,6 +72,13 @@ class Programs:
         parts: Ints = connected_components(graph, directed=False)[1]
         return parts[lines:]
 
+    def find_components(self, weights: Any) -> Any:
+        """Return a sparse (sums, components) matrix of the free atoms of sums."""
+        size = int(self._component.max(initial=-1)) + 1
+        return abs(weights) @ stack_sums(
+            [np.array([own]) for own in self._component], size
+        )
+
     def weigh(
         self, atoms: Sequence[Ints], signs: Sequence[Floats] | None = None
     ) -> tuple[Any, Ints]:
@@ -80,24 +87,35 @@ class Programs:
         Args:
             signs: of the atoms of each sum; None if all are 1.
         """
-        weights = stack_sums(atoms, self._size, signs)
-        base = np.round(weights @ self._low).astype(np.int64)
+        weights = stack_sums(atoms, self._system.size, signs)
+        base = np.round(weights @ self._system.low).astype(np.int64)
         return weights[:, self._free].tocsr(), base
 
     def find_ends(self, atoms: Ints) -> tuple[float, float]:
         """Return the fewest and most people of some atoms."""
         weights, base = self.weigh([atoms])
         line = dense_row(weights, 0)
-        low, high = (sign * self._bound_whole_sum(sign * line) for sign in (-1, 1))
+        low, high = (sign * self.bound_whole_sum(sign * line)[0] for sign in (-1, 1))
         return base[0] + low, base[0] + high
 
-    def _bound_whole_sum(self, weights: Floats) -> float:
-        """Return a sum's largest whole value, or an upper bound if time ran out."""
+    def bound_whole_sum(
+        self, weights: Floats, reached: float = -math.inf
+    ) -> tuple[float, Floats | None]:
+        """Return a sum's largest whole value and a solution that has it.
+
+        It is an upper bound if time ran out.
+
+        Args:
+            reached: a value that a known solution has.
+        """
         value, solution, _ = self.maximize(weights)
-        if solution is None and math.isfinite(value):
+        if not math.isfinite(value):
+            return value, None
+        most = math.floor(value + INTEGER_TOLERANCE)
+        if solution is None and most > reached:
             whole, solution = self.maximize_over_integers(weights)
-            value = value if math.isnan(whole) else whole
-        return math.floor(value + INTEGER_TOLERANCE) if math.isfinite(value) else value
+            most = most if math.isnan(whole) else int(whole)
+        return most, solution
 
     def _reduce_to_components(self, weights: Floats) -> _PartialSystem:
         """Return the equations of the components that contain atoms of a sum."""
@@ -108,25 +126,25 @@ class Programs:
         asked = np.diff(known_sums.indptr) > 0
         return _PartialSystem(
             uses_atom=inside,
-            uses_equation=lines,
+            equation_lines=self._equation_lines[lines],
             equations=equations[lines],
             sums=self._sums[lines],
+            known_sum_lines=self._known_sum_lines[asked],
             known_sums=known_sums[asked],
             min_known_sums=self._min_known_sums[asked],
             max_rise=self.room[inside],
         )
 
-    def maximize(self, weights: Floats) -> tuple[float, Floats | None, CellPlaces]:
-        """Maximize a sum; return its value, a solution, and the shown cells that bound
-        it.
+    def maximize(self, weights: Floats) -> tuple[float, Floats | None, Prices | None]:
+        """Maximize a sum; return its value, a solution, and the prices of the program.
 
         The solution is None if it is not whole; the value is not a number if there is
-        no answer.
+        no answer. The prices are None if the bounds of the atoms are the answer.
         """
         from scipy.optimize import linprog
 
         if not (weights != 0).any():
-            return 0.0, np.full(len(self._free), np.nan), ()
+            return 0.0, np.full(len(self._free), np.nan), None
         program = self._reduce_to_components(weights)
         has_known_sums = program.known_sums.shape[0] > 0
         self.solved += 1
@@ -140,15 +158,23 @@ class Programs:
             method="highs-ds",
         )
         if result.status == LINPROG_UNBOUNDED:
-            return math.inf, None, ()
+            return math.inf, None, None
         if result.status == LINPROG_INFEASIBLE:
             raise contradiction_error()
         if result.status != 0:
-            return math.nan, None, ()
-        lines = np.flatnonzero(program.uses_equation)
-        owners = [self._owners[line] for line in lines]
-        proof = _name_priced_cells(owners, result.eqlin.marginals)
-        return float(-result.fun), program.round_solution(result.x), proof
+            return math.nan, None, None
+        prices = Prices(
+            of_equations=_spread_prices(
+                result.eqlin.marginals, program.equation_lines, self._system.matrix
+            ),
+            # the program holds these sums with the other sign
+            of_known_sums=-_spread_prices(
+                result.ineqlin.marginals,
+                program.known_sum_lines,
+                self._system.known_sums,
+            ),
+        )
+        return float(-result.fun), program.round_solution(result.x), prices
 
     def maximize_over_integers(
         self, weights: Floats, limit: tuple[Floats, float] | None = None
@@ -229,14 +255,15 @@ class _PartialSystem:
 
     Attributes:
         uses_atom: (free atoms,) which of them take part.
-        uses_equation: which equations do.
+        equation_lines, known_sum_lines: the numbers of both in the whole system.
         equations, sums: weights of the atoms, and what they add up to.
         known_sums, min_known_sums: other sums, and how large they are at least.
         max_rise: largest value of each atom above its low bound.
     """
 
     uses_atom: npt.NDArray[np.bool_]
-    uses_equation: npt.NDArray[np.bool_]
+    equation_lines: Ints
+    known_sum_lines: Ints
     equations: Any
     sums: Floats
     known_sums: Any
@@ -273,7 +300,6 @@ class KnownSolutions:
         self.low = np.full(len(base), np.inf)
         self.high = np.full(len(base), -np.inf)
         self.is_open = np.ones(len(base), dtype=bool)
-        self.solutions: list[Floats] = []
 
     @property
     def decided_share(self) -> float:
@@ -282,7 +308,6 @@ class KnownSolutions:
 
     def record(self, solution: Floats) -> None:
         """Record the counts in a solution, which is NaN for atoms it leaves out."""
-        self.solutions.append(solution)
         counts, has_all = count_in_solution(self.weights, self.base, solution)
         self.low[has_all] = np.minimum(self.low, counts)[has_all]
         self.high[has_all] = np.maximum(self.high, counts)[has_all]
@@ -298,13 +323,15 @@ def count_in_solution(
     return base + multiply(weights, np.where(lacks, 0.0, solution)), has_all
 
 
-def _name_priced_cells(owners: Sequence[Place | None], prices: Floats) -> CellPlaces:
-    """Return the shown cells whose equations a linear program leans on."""
-    return tuple(
-        owner
-        for owner, price in zip(owners, prices, strict=True)
-        if owner is not None and abs(price) > INTEGER_TOLERANCE
-    )
+def _spread_prices(marginals: Floats, lines: Ints, matrix: Any) -> Floats:
+    """Return the prices of all lines of a matrix in a sum that is maximized.
+
+    Args:
+        marginals: of some lines in a program that minimizes the negative sum.
+    """
+    prices = np.zeros(matrix.shape[0])
+    prices[lines] = np.where(np.abs(marginals) > INTEGER_TOLERANCE, -marginals, 0.0)
+    return prices
 
 
 def dense_row(weights: Any, number: int) -> Floats:

@@ -6,6 +6,7 @@ linear programs that are large in many cells at once, and cell by cell.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence, Set
 from typing import Any
@@ -16,10 +17,12 @@ import numpy.typing as npt
 from dpcore.progress import OnProgress
 from dpcore.suppression._demands import (
     Demand,
+    OtherReasons,
     find_hidden_components,
+    find_other_reasons,
     list_demands,
 )
-from dpcore.suppression._equations import INTEGER_TOLERANCE, EquationSystem
+from dpcore.suppression._equations import INTEGER_TOLERANCE, EquationSystem, Prices
 from dpcore.suppression._programs import (
     KnownSolutions,
     Programs,
@@ -49,6 +52,7 @@ MAX_OPEN_SHARE_TO_RETRY = (
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 class Reader:
@@ -56,8 +60,8 @@ class Reader:
 
     Args:
         known: what was told before, see `find_known_bounds`.
-        counted_pairs: pairs of columns of whose rare pairs they know how many people
-            have each at most.
+        counted_pairs: rare pairs of values of which they know how many people have each
+            at most.
         most_errors: people with errors of coding, if they take them to be few.
         first_group: number of the first families whose groups no table shows; None
             for the number of tables.
@@ -71,7 +75,7 @@ class Reader:
         blocks: AtomBlocks,
         known: KnownBounds,
         *,
-        counted_pairs: Collection[frozenset[str]] = (),
+        counted_pairs: Collection[int] = (),
         most_errors: int | None = None,
         first_group: int | None = None,
     ) -> None:
@@ -96,6 +100,10 @@ class Reader:
         """Return whether it is clear without counts that hardly anybody is there."""
         return self._system.is_settled(demand.atoms)
 
+    def find_rare_pairs(self, demand: Demand) -> frozenset[int]:
+        """Return the rare pairs of values that people of a demand have."""
+        return self._system.find_rare_pairs(demand.atoms)
+
     def decide(
         self, demands: Sequence[Demand], on_progress: OnProgress
     ) -> AttackOutcome:
@@ -106,9 +114,18 @@ class Reader:
         told: list[RevealedCell] = []
         known: list[RevealedCell] = []
         nestings: set[tuple[str, str]] = set()
+        solutions: list[Floats] = []
+
+        def record(solution: Floats) -> None:
+            solutions.append(solution)
+            seen.record(solution)
 
         def give_away(
-            number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
+            number: int,
+            *,
+            proof: CellPlaces = (),
+            most: float = 1,
+            certain: bool = True,
         ) -> None:
             seen.is_open[number] = False
             demand = demands[number]
@@ -141,8 +158,8 @@ class Reader:
         # 1. Decide demands by the bounds of the atoms
         top = base + multiply(weights, self._programs.room)
         for number in np.flatnonzero(top < needed).tolist():
-            proof = self._system.find_proof(demands[number].atoms)
-            give_away(number, proof, most=top[number])
+            proof = self._find_proof(demands[number])
+            give_away(number, proof=proof, most=top[number])
         # 2. Look for integer solutions that are large in many open cells at once
         while seen.is_open.any():
             before = int(seen.is_open.sum())
@@ -151,7 +168,7 @@ class Reader:
             )
             if solution is None:
                 break
-            seen.record(solution)
+            record(solution)
             on_progress("attacking", seen.decided_share)
             if seen.is_open.sum() > MAX_OPEN_SHARE_TO_RETRY * before:
                 break
@@ -159,23 +176,26 @@ class Reader:
         for number in range(len(demands)):
             if not seen.is_open[number]:
                 continue
-            value, solution, proof = self._programs.maximize(dense_row(weights, number))
+            value, solution, prices = self._programs.maximize(
+                dense_row(weights, number)
+            )
             if base[number] + value + INTEGER_TOLERANCE < needed[number]:
-                give_away(number, proof, most=base[number] + value)
+                proof = self._find_proof(demands[number], prices)
+                give_away(number, proof=proof, most=base[number] + value)
             else:
                 if solution is None:
                     value, solution = self._programs.maximize_over_integers(
                         dense_row(weights, number)
                     )
                 if solution is not None:
-                    seen.record(solution)
+                    record(solution)
                 if seen.is_open[number]:
-                    give_away(number, (), certain=not math.isnan(value))
+                    give_away(number, certain=not math.isnan(value))
             on_progress("attacking", seen.decided_share)
         # 4. Something small must be the reason that cells are hidden
         open_cells = {demand.target[0] for demand in demands if demand.around is None}
         open_cells -= {(one.table, one.cell) for one in (*told, *known)}
-        for one in self._list_told_by_reason(open_cells, seen.solutions):
+        for one in self._list_told_by_reason(open_cells, solutions):
             # its bounds alone do not tell it, so these are not compared
             is_known = self._known.get(one.target, ()) is None
             (known if is_known else told).append(one)
@@ -185,6 +205,12 @@ class Reader:
             blamed=self._name_tables(told),
             told_nestings=tuple(nestings),
         )
+
+    def _find_proof(self, demand: Demand, prices: Prices | None = None) -> CellPlaces:
+        """Return shown cells that suffice to prove the most people of a demand."""
+        weights = np.zeros(self._system.size)
+        weights[demand.atoms] = 1
+        return self._system.find_proof(weights, prices)
 
     def _list_told_by_reason(
         self, cells: Set[Place], solutions: Sequence[Floats]
@@ -198,14 +224,19 @@ class Reader:
             solutions: ways to place people.
         """
         for number, table in enumerate(self._tables):
-            if not table.hides_small_alone:
+            others = find_other_reasons(self._system, number)
+            if others is None:
                 continue
+            near = _OtherReasons(others, self._programs)
+            smalls = [near.record(solution) for solution in solutions]
             for joined in find_hidden_components(table):
                 atoms = [self._system.places[number, cell] for cell in joined]
+                if any(own.tobytes() in others.hidden_before for own in atoms):
+                    continue  # an earlier table hides it
                 weights, base = self._programs.weigh(atoms)
-                reasons = _Reasons(weights, base, table.threshold)
-                for solution in solutions:
-                    reasons.record(solution)
+                reasons = _Reasons(weights, base, table.threshold, near, self._programs)
+                for solution, is_small in zip(solutions, smalls, strict=True):
+                    reasons.record(solution, is_small)
                 # any of these cells may be hidden to give another reason
                 proof = self._system.find_cells_sharing_atoms(
                     np.unique(np.concatenate(atoms))
@@ -222,18 +253,15 @@ class Reader:
                         )
 
     def _find_reason(self, reasons: _Reasons, place: int) -> bool:
-        """Look for a solution with a large cell and another that is small."""
-        order = np.argsort(reasons.low, kind="stable")
-        others = [other for other in order.tolist() if other != place]
+        """Look for a solution with a large cell and another group that is small."""
         lack = reasons.threshold - reasons.base[place]
         large = (-dense_row(reasons.weights, place), -float(lack))
-        for other in others[:MAX_TRIED_REASONS]:
-            fewest, solution = self._programs.maximize_over_integers(
-                -dense_row(reasons.weights, other), large
-            )
+        groups = itertools.islice(reasons.list_groups(place), MAX_TRIED_REASONS)
+        for weights, base, threshold in groups:
+            fewest, solution = self._programs.maximize_over_integers(-weights, large)
             if solution is not None:
-                reasons.record(solution)
-            if reasons.base[other] - fewest < reasons.threshold:
+                reasons.record(solution, reasons.near.record(solution))
+            if base - fewest < threshold:
                 return True
         return False
 
@@ -300,19 +328,23 @@ class Reader:
         # 2. Decide the remaining sets one by one
         for row in np.flatnonzero(is_open).tolist():
             line = dense_row(weights, row)
-            highest, _, proof = self._programs.maximize(line)
+            highest, _, prices_of_highest = self._programs.maximize(line)
             top = base[row] + highest
             if math.isnan(top) or top >= least[row] - INTEGER_TOLERANCE:
                 continue
-            bottom = base[row] - self._programs.maximize(-line)[0]
+            fall, _, prices_of_lowest = self._programs.maximize(-line)
+            bottom = base[row] - fall
             is_few = bottom > INTEGER_TOLERANCE - least[row]
             if is_few and max(top, -bottom) > INTEGER_TOLERANCE:
                 number, cells = sets[row]
+                change = np.zeros(self._system.size)
+                np.add.at(change, atoms[row], signs[row])
+                proof = {
+                    *self._system.find_proof(change, prices_of_highest),
+                    *self._system.find_proof(-change, prices_of_lowest),
+                }
                 yield RevealedCell(
-                    table=number,
-                    cell=cells[0],
-                    # decided atoms are in no equation of the program
-                    proof=(*proof, *self._system.find_cells_sharing_atoms(atoms[row])),
+                    table=number, cell=cells[0], proof=tuple(sorted(proof))
                 )
 
     def bound_hidden_cells(
@@ -324,19 +356,11 @@ class Reader:
         """
         counts = self._tables[table].counts
         cells = [cell for cell, count in enumerate(counts) if count is None]
+        if not cells:
+            return {}
         weights, base = self._programs.weigh(
             [self._system.places[table, cell] for cell in cells]
         )
-        found = {}
-        if len(cells) <= MAX_EXACT_INTERVALS:
-            for number, cell in enumerate(cells):
-                low, high = self._programs.find_ends(self._system.places[table, cell])
-                on_progress("bounding", (number + 1) / len(cells))
-                if math.isfinite(low) and math.isfinite(high):
-                    found[cell] = CountBounds(
-                        low=int(low), high=int(high), is_exact=True
-                    )
-            return found
         needed = np.array([self._tables[table].needed_in(cell) for cell in cells])
         seen = KnownSolutions(weights, base, needed)
         for sign in (1, -1):
@@ -345,34 +369,118 @@ class Reader:
             )
             if solution is not None:
                 seen.record(solution)
+        is_exact = len(cells) <= MAX_EXACT_INTERVALS
+        found = {}
         for number, cell in enumerate(cells):
             low, high = seen.low[number], seen.high[number]
+            if is_exact:
+                low, high = self._find_whole_ends(seen, number)
+                on_progress("bounding", (number + 1) / len(cells))
             if math.isfinite(low) and math.isfinite(high):
-                found[cell] = CountBounds(low=int(low), high=int(high), is_exact=False)
+                found[cell] = CountBounds(
+                    low=int(low), high=int(high), is_exact=is_exact
+                )
         return found
+
+    def _find_whole_ends(
+        self, seen: KnownSolutions, number: int
+    ) -> tuple[float, float]:
+        """Return the fewest and most people of a sum; record the solutions found."""
+        line = dense_row(seen.weights, number)
+        base = seen.base[number]
+        ends = []
+        for sign, reached in ((-1, seen.low[number]), (1, seen.high[number])):
+            rise, solution = self._programs.bound_whole_sum(
+                sign * line, sign * (reached - base)
+            )
+            if solution is not None:
+                seen.record(solution)
+            ends.append(base + sign * rise)
+        return ends[0], ends[1]
+
+
+class _OtherReasons:
+    """Groups that a table may protect, besides its own cells.
+
+    Attributes:
+        low: the least of each group in known solutions.
+        components: (groups, components) how many free atoms of a group are in one.
+    """
+
+    def __init__(self, others: OtherReasons, programs: Programs) -> None:
+        self.weights, self.base = programs.weigh(others.groups)
+        self.thresholds = others.thresholds
+        self.components = programs.find_components(self.weights)
+        self.low = np.full(len(self.base), np.inf)
+
+    def record(self, solution: Floats) -> Bools:
+        """Record the counts in a solution, which is NaN for atoms it leaves out.
+
+        Returns: (components,) whether a group there is small.
+        """
+        counts, has_all = count_in_solution(self.weights, self.base, solution)
+        self.low[has_all] = np.minimum(self.low, counts)[has_all]
+        is_small = has_all & (counts < self.thresholds)
+        has_small: Bools = is_small @ self.components > 0
+        return has_small
 
 
 class _Reasons:
-    """Which hidden cells can be large while another one of them is small.
+    """Which hidden cells can be large while another group is small.
 
     Attributes:
         low: the least of each cell in known solutions.
         has_reason: whether a solution is known in which it is large and another small.
     """
 
-    def __init__(self, weights: Any, base: Ints, threshold: int) -> None:
+    def __init__(
+        self,
+        weights: Any,
+        base: Ints,
+        threshold: int,
+        near: _OtherReasons,
+        programs: Programs,
+    ) -> None:
         self.weights = weights
         self.base = base
         self.threshold = threshold
+        self.near = near
+        self.components = programs.find_components(weights).sum(axis=0) > 0
         self.low = np.full(len(base), np.inf)
         self.has_reason = np.zeros(len(base), dtype=bool)
 
-    def record(self, solution: Floats) -> None:
-        """Record the counts in a solution, which is NaN for atoms it leaves out."""
+    def record(self, solution: Floats, is_near_small: Bools) -> None:
+        """Record the counts in a solution, which is NaN for atoms it leaves out.
+
+        Args:
+            is_near_small: (components,) whether other groups are small in it.
+        """
         counts, has_all = count_in_solution(self.weights, self.base, solution)
         self.low[has_all] = np.minimum(self.low, counts)[has_all]
-        if (counts < self.threshold)[has_all].any():
+        is_small = (counts < self.threshold)[has_all].any()
+        if is_small or (is_near_small & self.components).any():
             self.has_reason |= has_all & (counts >= self.threshold)
+
+    def list_groups(self, place: int) -> list[tuple[Floats, int, int]]:
+        """Return the weights, base and threshold of what may be small beside a cell.
+
+        Those that are smallest in a known solution come first.
+        """
+        cells = np.argsort(self.low, kind="stable")
+        inside = self.near.components @ self.components > 0
+        groups = np.argsort(np.where(inside, self.near.low, np.inf), kind="stable")
+        return [
+            (dense_row(self.weights, cell), int(self.base[cell]), self.threshold)
+            for cell in cells.tolist()
+            if cell != place
+        ] + [
+            (
+                dense_row(self.near.weights, group),
+                int(self.near.base[group]),
+                int(self.near.thresholds[group]),
+            )
+            for group in groups[: inside.sum()].tolist()
+        ]
 
 
 def _is_inside(before: tuple[float, float] | None, bounds: tuple[float, float]) -> bool:

@@ -62,6 +62,7 @@ class RareGroup:
         most: people at most.
         is_error: whether only errors of coding have this pair, as the owner says.
         nesting: the inner and the outer of both columns; None if they cross.
+        pair: number of the pair of values, the same in each block; -1 in a family.
     """
 
     atoms: Ints
@@ -69,6 +70,7 @@ class RareGroup:
     most: int
     is_error: bool
     nesting: tuple[str, str] | None
+    pair: int = -1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -208,12 +210,15 @@ class AtomBlocks:
     def find_rare_groups(self) -> list[RareGroup]:
         """Return the sets of atoms that few people have."""
         found = []
+        starts = np.cumsum([0, *(len(own.rare_groups) for own in self._families)])
         for at, block in enumerate(self.blocks):
             for place, number in enumerate(block):
                 own = self._combinations[at][:, place]
-                for group in self._families[number].rare_groups:
+                groups = self._families[number].rare_groups
+                for pair, group in enumerate(groups, start=int(starts[number])):
                     atoms = np.flatnonzero(np.isin(own, group.atoms))
-                    found.append(replace(group, atoms=int(self.starts[at]) + atoms))
+                    atoms += int(self.starts[at])
+                    found.append(replace(group, atoms=atoms, pair=pair))
         return found
 
     def find_errors(self) -> Ints:

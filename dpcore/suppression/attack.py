@@ -102,8 +102,20 @@ def _attack_as_reader(
     """
     blocks = AtomBlocks(tables, maps)
     errors = blocks.find_errors()
+    every_pair = frozenset(group.pair for group in blocks.find_rare_groups())
     outcomes: list[AttackOutcome] = []
-    settled: set[Target] | None = None
+
+    def make_reader(
+        counted_pairs: frozenset[int], most_errors: int | None = None
+    ) -> Reader:
+        return Reader(
+            tables,
+            blocks,
+            known,
+            counted_pairs=counted_pairs,
+            most_errors=most_errors,
+            first_group=first_group,
+        )
 
     def ask(reader: Reader, demands: Sequence[Demand], told: frozenset[Target]) -> None:
         asked = [
@@ -113,78 +125,71 @@ def _attack_as_reader(
         ]
         outcomes.append(reader.decide(asked, on_progress))
 
-    # 1. Readers with maps: they know how few people have each rare pair
-    for counted_pairs in _list_counted_pairs(blocks):
-        reader = Reader(
-            tables, blocks, known, counted_pairs=counted_pairs, first_group=first_group
-        )
-        demands = [
-            one
-            for one in reader.list_demands()
-            if settled is None or one.target in settled
-        ]
-        ask(reader, demands, skipped | _list_told(outcomes))
-        if settled is None:
-            outcomes.append(reader.find_told_changes())
-            settled = {one.target for one in demands if reader.is_settled(one)}
-            all_pairs = counted_pairs
-        if not counted_pairs and bounded_table is not None:
-            bounds = reader.bound_hidden_cells(bounded_table, on_progress)
-            outcomes.append(AttackOutcome(bounds=bounds))
-        outcomes.append(AttackOutcome(programs=reader.solved_programs))
-        if len(errors) and counted_pairs in (all_pairs, []):
-            trusting = Reader(
-                tables,
-                blocks,
-                known,
-                counted_pairs=counted_pairs,
-                most_errors=reader.find_fewest(errors),
-                first_group=first_group,
-            )
+    def ask_trusting(reader: Reader, counted_pairs: frozenset[int]) -> None:
+        if len(errors):
+            trusting = make_reader(counted_pairs, reader.find_fewest(errors))
             ask(trusting, trusting.list_demands(), skipped | _list_told(outcomes))
             outcomes.append(AttackOutcome(programs=trusting.solved_programs))
-    # 2. Readers without maps
-    settled = {one.target for one in demands if reader.is_settled(one)}
-    if settled and blocks.maps:
+
+    # 1. Readers with maps: they know how few people have each rare pair
+    reader = make_reader(every_pair)
+    demands = reader.list_demands()
+    ask(reader, demands, skipped)
+    outcomes.append(reader.find_told_changes())
+    demands = [one for one in demands if reader.is_settled(one)]
+    outcomes.append(AttackOutcome(programs=reader.solved_programs))
+    ask_trusting(reader, every_pair)
+    # 2. Readers who know these numbers of all pairs but those of a group
+    by_pairs: dict[frozenset[int], list[Demand]] = {}
+    for one in demands:
+        by_pairs.setdefault(reader.find_rare_pairs(one), []).append(one)
+    for pairs, own in by_pairs.items():
+        if pairs and pairs != every_pair:
+            less_aware = make_reader(every_pair - pairs)
+            ask(less_aware, own, skipped | _list_told(outcomes))
+            outcomes.append(AttackOutcome(programs=less_aware.solved_programs))
+    # 3. Readers who know no number
+    if every_pair:
+        reader = make_reader(frozenset())
+        ask(reader, demands, skipped | _list_told(outcomes))
+        ask_trusting(reader, frozenset())
+        demands = [one for one in demands if reader.is_settled(one)]
+    if bounded_table is not None:
+        bounds = reader.bound_hidden_cells(bounded_table, on_progress)
+        outcomes.append(AttackOutcome(bounds=bounds))
+    outcomes.append(AttackOutcome(programs=reader.solved_programs))
+    # 4. Readers without maps
+    targets = {one.target for one in demands}
+    if targets and blocks.maps:
         reader = Reader(tables, AtomBlocks(tables, ()), known, first_group=first_group)
-        demands = [one for one in reader.list_demands() if one.target in settled]
+        demands = [one for one in reader.list_demands() if one.target in targets]
         ask(reader, demands, skipped)
         outcomes.append(AttackOutcome(programs=reader.solved_programs))
     return outcomes
 
 
-def _list_counted_pairs(blocks: AtomBlocks) -> list[list[frozenset[str]]]:
-    """Return pairs of columns of which readers know how few people have a rare pair.
-
-    They know it of all these columns, of all but one pair, or of none: one row coded
-    wrong is no secret, but it tells how many people live in a small area.
-    """
-    every = [*{group.columns: None for group in blocks.find_rare_groups()}]
-    but_one = [[*filter(pair.__ne__, every)] for pair in every]
-    return [every, *(but_one if len(every) > 1 else ()), *([[]] if every else ())]
-
-
 def find_known_bounds(
     tables: Sequence[AttackedTable],
     new: int,
-    occupied_cells: frozenset[int] = frozenset(),
     maps: Sequence[KnownMap] = (),
 ) -> KnownBounds:
     """Return the bounds of what all tables but the new one tell too closely.
 
-    A table that leaves these bounds as they are adds nothing.
-
-    Args:
-        occupied_cells: cells of the new table that attackers knew to hold people.
+    A table that leaves these bounds as they are adds nothing. Nobody is taken to know
+    who is in its cells: what is assumed may refuse a table, but never excuse one.
     """
     dropped = _find_dropped_columns(tables, new)
     blank = replace(
         tables[new],
         counts=(None,) * len(tables[new].counts),
-        occupied_cells=occupied_cells,
+        occupied_cells=frozenset(),
         complete_columns=tables[new].complete_columns - dropped,
     )
-    without = [*tables[:new], blank, *tables[new + 1 :]]
+    # of people who are others by now, earlier tables did not say that they are there
+    without = [
+        replace(table, occupied_cells=frozenset()) if table.is_changed else table
+        for table in (*tables[:new], blank, *tables[new + 1 :])
+    ]
     # Whatever an asked target is compared with, its bounds are found
     outcome = attack(without, maps=maps, known=_AskForAll())
     return {

@@ -13,7 +13,7 @@ class AttackedTable:
     """A published table, as an attacker sees it.
 
     Attributes:
-        columns: of its one or two axes.
+        columns: of its axes.
         groups: for each axis, the values in each of its groups; None for everybody.
         counts: (cells,) in the order of the groups, the last axis fastest; None is
             hidden.
@@ -25,8 +25,10 @@ class AttackedTable:
         occupied_cells: cells that attackers know to hold people.
         complete_columns: columns of which nobody has a value outside the groups.
         hide_zeros, hide_full: the rule's, for what it implies together with others.
-        hides_small_alone: whether a hidden cell is small, or protects small ones of the
-            same table, and readers know that.
+        hides_small_alone: whether a hidden cell is small, or protects small groups, and
+            readers know that.
+        tables_before: how many tables were known when it was published.
+        is_changed: whether people came or left since.
         wanted: counts that must be possible for some hidden cells, beyond the
             threshold.
         is_past: whether the counts are those of people at an earlier time.
@@ -48,6 +50,8 @@ class AttackedTable:
     hide_zeros: bool = False
     hide_full: bool = False
     hides_small_alone: bool = False
+    tables_before: int = 0
+    is_changed: bool = False
     wanted: Mapping[int, int] = field(default_factory=dict)
     is_past: bool = False
     moved_cells: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""The cells of a table of one or two axes, and how they add up."""
+"""The cells of a table of one to three axes, and how they add up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import numpy.typing as npt
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import LimitError, ParameterError
 
+MAX_AXES = 3
 MAX_CELLS = 20_000
+MAX_CELLS_OF_THREE_AXES = 5_000  # whole numbers of these take the attack longer
 TOTAL_LABEL = "Total"
 
 Ints = npt.NDArray[np.int64]
@@ -150,19 +152,14 @@ class Axis:
 class Layout:
     """The cells of a table, numbered with the last axis fastest.
 
-    Raises: LimitError for too many cells; ParameterError for other than one or two
+    Raises: LimitError for too many cells; ParameterError for other than one to three
         different columns, or one without groups.
     """
 
     axes: tuple[Axis, ...]
 
     def __post_init__(self) -> None:
-        columns = {axis.column for axis in self.axes}
-        if len(columns) != len(self.axes) or len(columns) not in (1, 2):
-            raise ParameterError(
-                "a table must have one or two different columns",
-                remedy="choose one column, or two",
-            )
+        check_columns(self.columns)
         for axis in self.axes:
             if len(axis.groups) < 3:
                 raise ParameterError(
@@ -170,12 +167,13 @@ class Layout:
                     remedy="choose a finer level, or another column",
                     column=axis.column,
                 )
-        if self.size > MAX_CELLS:
+        most = MAX_CELLS if len(self.axes) < MAX_AXES else MAX_CELLS_OF_THREE_AXES
+        if self.size > most:
             raise LimitError(
                 "the table has {cells} cells, and at most {most} can be protected",
-                remedy="use coarser groups, or fewer levels",
+                remedy="use coarser groups, or fewer levels or columns",
                 cells=self.size,
-                most=MAX_CELLS,
+                most=most,
             )
 
     @property
@@ -249,7 +247,19 @@ class Layout:
 
     def add_up(self, finest: Ints) -> Ints:
         """Return the counts of all cells, given those of the finest groups."""
-        counts = self.axes[0].add_up(finest)
-        if len(self.axes) == 2:
-            counts = self.axes[1].add_up(counts.T).T
+        counts = finest
+        for at, axis in enumerate(self.axes):
+            counts = np.moveaxis(axis.add_up(np.moveaxis(counts, at, 0)), 0, at)
         return counts.ravel()
+
+
+def check_columns(names: Sequence[str]) -> None:
+    """Refuse other than one to three different columns.
+
+    Raises: ParameterError.
+    """
+    if len({*names} - {""}) != len(names) or not 1 <= len(names) <= MAX_AXES:
+        raise ParameterError(
+            "a table must have one to three different columns",
+            remedy="choose one column, two or three",
+        )

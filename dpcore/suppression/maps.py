@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from dpcore.errors import InfeasibleError
 from dpcore.schema.values import MISSING
 from dpcore.suppression.attacked import UNLISTED, KnownMap
@@ -19,8 +21,11 @@ from dpcore.suppression.attacked import UNLISTED, KnownMap
 MIN_DECIDED_SHARE = 0.8  # lambda of Goodman and Kruskal (1954)
 MIN_USUAL_SHARE = 0.95
 """Share of the people in usual pairs: of two crossing areas, and if others are errors."""
+MAX_RARE_BY_CHANCE = 0.2
+"""People in rare pairs of crossing areas, as a share of those expected there by chance."""
 MIN_SPARSE_SHARE = 0.8  # of the people, in the usual pairs of a sparse map
-MAX_SPARSE_PAIRS = 0.5  # share of all pairs of values that occur in a sparse map
+MAX_SPARSE_PAIRS = 0.5
+"""Pairs that occur in a sparse map: share of all pairs, and of those expected by chance."""
 NO_VALUES = frozenset({MISSING, UNLISTED})
 
 Pair = tuple[str, str]
@@ -39,10 +44,11 @@ def find_map(
 
     A pair of values is usual if as many people as the threshold have it, or if it is
     the commonest pair of one of its values. Readers know a map if knowing one value
-    removes most errors in guessing the other. They also know one if nearly all people
-    are in usual pairs and no table has both columns. If a table of coarse groups has
-    both, or if only most people are in usual pairs and few pairs occur, the map is
-    doubtful: there may be readers with it and readers without it.
+    removes most errors in guessing the other. They also know one of areas that cross, if
+    no table has both columns: nearly all people are in usual pairs, and in the others
+    are far fewer than by chance. If a table of coarse groups has both, the map is
+    doubtful: there may be readers with it and readers without it. So is one in which few
+    pairs occur, with most people in usual pairs, or far fewer pairs than by chance.
 
     Args:
         people: who have each pair of values; MISSING and UNLISTED are no values.
@@ -83,8 +89,23 @@ def find_map(
         number for pair, number in known.items() if pair in usual or number >= least
     )
     are_few_rare = in_usual >= MIN_USUAL_SHARE * total
-    is_sparse = len(known) <= MAX_SPARSE_PAIRS * len(tops[0]) * len(tops[1])
-    crosses = are_few_rare or (is_sparse and in_usual >= MIN_SPARSE_SHARE * total)
+    # 1. How many people, and how many pairs, would be there by chance
+    often = {pair for pair, number in known.items() if pair in usual or number >= least}
+    rare_by_chance = total - sum(
+        sums[0][first] * sums[1][second] / total for first, second in often
+    )
+    others = np.array(list(sums[1].values()))
+    pairs_by_chance = sum(
+        -np.expm1(-own * others / total).sum() for own in sums[0].values()
+    )
+    # 2. Do the values go together as those of areas that cross?
+    is_sparse = len(known) <= MAX_SPARSE_PAIRS * len(sums[0]) * len(sums[1]) and (
+        in_usual >= MIN_SPARSE_SHARE * total
+        or len(known) <= MAX_SPARSE_PAIRS * pairs_by_chance
+    )
+    crosses = is_sparse or (
+        are_few_rare and total - in_usual <= MAX_RARE_BY_CHANCE * rare_by_chance
+    )
     if not deciding and (all_shown or not crosses):
         return None
     rare = {pair: number for pair, number in people.items() if pair not in usual}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
 from dpcore.json_text import parse_json, refuse_malformed_fields
-from dpcore.suppression.layout import Axis, Layout
+from dpcore.suppression.layout import Axis, Layout, check_columns
 from dpcore.suppression.rules import HidingRule
 
 MIN_REASON_LETTERS = 10  # letters
@@ -26,7 +26,8 @@ class ShownColumn:
         within: other columns of the table that group the values, the finest first, in
             place of a hierarchy.
         values_are_public: whether the owner says that the values in the rows are no
-            secret; needed if they are not declared and no hierarchy lists them.
+            secret; needed if they are not declared and no hierarchy lists them. Needed
+            also with `within`: then it is no secret either which values go together.
     """
 
     column: str
@@ -72,7 +73,7 @@ class TablePlan:
     >>> TablePlan.from_json(plan.to_json()) == plan
     True
 
-    Raises: ParameterError for other than one or two columns.
+    Raises: ParameterError for other than one to three columns.
     """
 
     columns: tuple[ShownColumn, ...]
@@ -82,13 +83,7 @@ class TablePlan:
     miscoded: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        if len({shown.column for shown in self.columns} - {""}) != len(
-            self.columns
-        ) or len(self.columns) not in (1, 2):
-            raise ParameterError(
-                "a table must have one or two different columns",
-                remedy="choose one column, or two",
-            )
+        check_columns(self.column_names)
         if self.is_complete:
             self.build_layout()  # refuses what the groups alone forbid
 

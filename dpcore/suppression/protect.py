@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -116,6 +116,7 @@ def protect_table(
         # a cell may also hold all people of a group of an earlier table
         is_beside = _find_cells_beside_full(layout, counts, hidden)
         fixed[(counts == 0) & ~is_beside] = True
+    fixed[0] = True  # how many people the file has is known from elsewhere
     fixed[list(exceptions)] = True
     fixed[list(shown_before)] = True
     fixed[list(reasons)] = False
@@ -170,6 +171,9 @@ def protect_table(
             outcome, len(earlier_tables), layout, counts, hidden | fixed
         )
         if not more:
+            dropped = _find_dropped_columns(outcome, layout, earlier_tables)
+            if dropped:
+                raise _dropped_value_error(dropped)
             raise _refusal_error(sorted(blamed), sorted(nestings))
         hidden[list(more)] = True
     else:
@@ -388,10 +392,7 @@ class _Attacker:
         outcome = self._run(seen, with_bounds)
         if outcome.revealed_cells and self.earlier_tables and self._known is None:
             new = len(self.earlier_tables)
-            # only members of earlier tables knew who is in the cells of the new one
-            had_members = any(before.rule.members for before, _ in self.earlier_tables)
-            occupied = seen[new].occupied_cells if had_members else frozenset[int]()
-            self._known = find_known_bounds(seen, new, occupied, self.maps)
+            self._known = find_known_bounds(seen, new, self.maps)
             outcome = self._run(seen, with_bounds)
         return outcome
 
@@ -499,6 +500,36 @@ def _choose_repairs(
         if choices and not proof & more:
             more.add(min(choices, key=lambda cell: (counts[cell], cell)))
     return more
+
+
+def _find_dropped_columns(
+    outcome: AttackOutcome, layout: Layout, earlier_tables: EarlierTables
+) -> dict[str, set[str]]:
+    """Return columns of which a told group has only values that they no longer list.
+
+    Returns: {column of the new table: names of earlier tables}.
+    """
+    dropped: dict[str, set[str]] = {}
+    for told in outcome.revealed_cells:
+        if told.table >= len(earlier_tables):
+            continue
+        before = earlier_tables[told.table][0]
+        for axis in layout.axes:
+            for column, values in before.layout.selected_values(told.cell):
+                if column == axis.column and values.isdisjoint(axis.finest_group):
+                    dropped.setdefault(column, set()).add(before.name)
+    return dropped
+
+
+def _dropped_value_error(dropped: Mapping[str, set[str]]) -> InfeasibleError:
+    """Return the error of a table without a value whose count an earlier one hides."""
+    return InfeasibleError(
+        "an earlier exact table hides counts of values that this one no longer lists, "
+        "and would thereby show that nobody has them: {columns} in {tables}",
+        remedy="list all values of that table again as categories of these columns",
+        columns=", ".join(sorted(dropped)),
+        tables=", ".join(sorted(set[str]().union(*dropped.values()))),
+    )
 
 
 def _refusal_error(

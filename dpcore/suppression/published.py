@@ -42,6 +42,7 @@ class PublishedTable:
         miscoded: pairs of an inner and an outer column of which the owner says that
             rare pairs of values are errors of coding.
         anonymized: number of times that rows of the account were anonymized before.
+        noisy: number of releases with noise that left from the account before.
         occupied: cells that readers know to hold somebody, whatever is hidden. Not
             part of the public file.
         account: name of another account that it was published from; empty for the
@@ -57,6 +58,7 @@ class PublishedTable:
     unrelated: tuple[str, ...] = ()
     miscoded: tuple[tuple[str, str], ...] = ()
     anonymized: int = 0
+    noisy: int = 0
     occupied: tuple[int, ...] = ()
     account: str = ""
 
@@ -100,6 +102,7 @@ class PublishedTable:
             "unrelated": list(self.unrelated),
             "miscoded": [list(pair) for pair in self.miscoded],
             "anonymized": self.anonymized,
+            "noisy": self.noisy,
             "counts": list(self.counts),
             "exceptions": {
                 str(cell): reason for cell, reason in self.exceptions.items()
@@ -146,25 +149,34 @@ class PublishedTable:
                     (inner, outer) for inner, outer in fields.get("miscoded", ())
                 ),
                 anonymized=fields.get("anonymized", 0),
+                noisy=fields.get("noisy", 0),
                 occupied=tuple(fields.get("occupied", lines)) if values else (),
             )
 
     def crosstab(self) -> list[list[str]]:
-        """Return rows of texts: a header, then one row per group of the first axis."""
-        first, *others = self.layout.axes
+        """Return rows of texts: a header, then one row per group of the first axis.
+
+        Of three columns, there is one row per group of the first and group of the second,
+        with both labels. The groups of the last axis are the columns.
+        """
+        *names, last = self.layout.columns
+        labels = [
+            [_indent_label(axis, at) for at in range(len(axis.groups))]
+            for axis in self.layout.axes
+        ]
+        across = labels.pop() if names else ["people"]
+        titles = [*names[:-1], " × ".join([*names[-1:], last])]
         texts = [HIDDEN_MARK if count is None else str(count) for count in self.counts]
-        columns = (
-            [_indent_label(others[0], at) for at in range(len(others[0].groups))]
-            if (others)
-            else ["people"]
-        )
-        lines = [_number_repeats([self.title, *columns])]
-        for at in range(len(first.groups)):
-            start = at * len(columns)
-            lines.append(
-                [_indent_label(first, at), *texts[start : start + len(columns)]]
-            )
+        lines = [_number_repeats([*titles, *across])]
+        for number, own in enumerate(itertools.product(*labels)):
+            start = number * len(across)
+            lines.append([*own, *texts[start : start + len(across)]])
         return lines
+
+    @property
+    def label_columns(self) -> int:
+        """Number of columns of `crosstab` that are labels."""
+        return max(1, len(self.layout.axes) - 1)
 
     def to_csv(self) -> str:
         """Return the crosstab as CSV."""
@@ -201,9 +213,9 @@ class PublishedTable:
             complete_columns=frozenset(self.layout.columns),
             hide_zeros=self.rule.hide_zeros,
             hide_full=self.rule.hide_full,
-            # an earlier table is another reason, and so is a full cell
-            hides_small_alone=self.is_first
-            and (self.rule.hide_zeros or not self.rule.hide_full),
+            # a full cell is another reason
+            hides_small_alone=self.rule.hide_zeros or not self.rule.hide_full,
+            tables_before=self.attacked + self.compared,
             wanted=wanted,
             name=self.name,
         )

@@ -166,7 +166,7 @@ def see_today(
         counts=counts,
         # of people who are others by now, nobody knows that the rule hid few
         needed=0 if changed.any() else table.possible_count,
-        hides_small_alone=seen.hides_small_alone and not changed.any(),
+        is_changed=bool(changed.any()),
         secret_pairs=pairs,
         excepted_cells=frozenset(excepted),
         complete_columns=find_complete_columns(table, people),

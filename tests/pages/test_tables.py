@@ -67,6 +67,33 @@ def test_from_an_open_table_to_a_safe_one(app: Tab) -> None:
     assert "Exact tables of counts" in app.text
 
 
+def test_a_third_column_splits_each_row(app: Tab) -> None:
+    """Rows are pairs of groups; the file has both labels, and the totals of each."""
+    lines = PEOPLE.decode().splitlines()
+    ages = [f"{line},{'oy'[at % 2]}" for at, line in enumerate(lines[1:])]
+    app.open("\n".join(["region,sex,age", *ages]).encode()).go("tables")
+    app.set("selectbox", "Rows", "region").set("selectbox", "Columns", "age")
+    make_table(app.set("selectbox", "Split each row by", "sex"))
+    assert not app.errors
+    current = app.session.own(TablesState)
+    assert current.made_table is not None
+    table = current.made_table.content.published
+    assert table.layout.columns == ("region", "sex", "age")
+    counts = [line.split(",") for line in ages]
+    both = {("north", "F", "o"), ("north", "Total", "Total"), ("Total", "M", "y")}
+    for labels in both:
+        assert table.counts[table.layout.find_cell(labels)] == sum(
+            all(
+                label in ("Total", own) for label, own in zip(labels, line, strict=True)
+            )
+            for line in counts
+        )
+    app.press("Accept and publish")
+    assert not app.errors
+    heading = current.published_table.to_csv().splitlines()[0]
+    assert heading == "region,sex × age,Total,o,y"
+
+
 def test_a_rule_that_hides_everything_is_said_in_place(app: Tab) -> None:
     app.open(PEOPLE).go("tables").set("selectbox", "Rule", "own")
     make_table(app.set("number_input", "Fewest people", 9_000))
@@ -222,6 +249,8 @@ def test_towns_lie_within_districts_and_regions(app: Tab) -> None:
     app.open(TOWNS).go("tables")
     app.set("selectbox", "Rows", "town").set("selectbox", "Columns", "sex")
     app.set("multiselect", "town lies within", ["district", "region"])
+    public = app.at.checkbox[-1].label
+    assert "town within district within region" in public, "readers see it"
     make_table(app)
     assert not app.errors
     made = app.session.own(TablesState).made_table

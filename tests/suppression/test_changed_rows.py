@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 
 import dpcore as dp
+from benchmarks.exact import invented_table, let_people_come
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.curator import Curator
 from dpcore.errors import InfeasibleError
@@ -27,6 +30,7 @@ from dpcore.suppression import protect as protecting
 from dpcore.suppression.attack import attack
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Layout
+from dpcore.suppression.outcome import AttackOutcome
 from dpcore.suppression.plan import ExceptedCell
 from dpcore.suppression.protect import attack_all, protect_table
 from dpcore.suppression.versions import (
@@ -510,6 +514,23 @@ def test_a_value_that_an_earlier_table_does_not_list_is_in_its_total() -> None:
         few.exact_table(BY_TOWN, others=[other])
 
 
+@pytest.mark.parametrize("name", ["acro", ""])
+def test_a_hidden_empty_value_must_stay_listed(name: str) -> None:
+    rule = PRESETS[name] if name else HidingRule(threshold=5, hide_zeros=True)
+    people = {("a",): 3, ("c",): 40, ("d",): 20, ("e",): 50}
+    first = open_account(rows_of(people, "kind"), {"kind": list("abcde")})
+    old = name_account(publish(first, plan_by(rule, "kind")))
+    assert count_of(old, "b") is None
+    rows = rows_of({**people, ("c",): 60}, "kind")
+    with pytest.raises(InfeasibleError, match="no longer lists") as refused:
+        publish(open_account(rows), plan_by(rule, "kind"), [old])
+    assert "kind in kind (last year)" in str(refused.value)
+    assert "list all values" in str(refused.value)
+    # the remedy helps
+    again = open_account(rows, {"kind": list("abcde")})
+    assert count_of(publish(again, plan_by(rule, "kind"), [old]), "b") is None
+
+
 def later_counts(curator: Curator, other: object) -> list[int]:
     """Return the people of today in the cells of another table, by hand."""
     made = curator.exact_table(BY_TOWN).content
@@ -738,3 +759,62 @@ def test_a_file_that_grows_hides_nothing_that_the_attack_does_not_need(
         counts[cell] = int(after[cell])
         table = dataclasses.replace(made.published, counts=tuple(counts))
         assert attack_all(table, after, [(old, after)]).revealed_cells, cell
+
+
+def make_two_versions(seed: int) -> list[tuple[list[AttackedTable], AttackOutcome]]:
+    """Return all attacks on a random table and on its second version."""
+    draw = np.random.default_rng([69, seed])
+    plan = plan_of(
+        PRESETS[["cms", "acro", "nhs"][seed % 3]],
+        a=groups("a", 3, 3),
+        b=groups("b", *[1] * 5),
+    )
+    people = draw.lognormal(3, 1.2, (6, 5)).astype(int) * (draw.random((6, 5)) > 0.15)
+    came = draw.integers(12, 60, (6, 5)) * (draw.random((6, 5)) < 0.15)
+    attacks = []
+
+    def remember(tables: list[AttackedTable], **more: Any) -> AttackOutcome:
+        attacks.append((tables, attack(tables, **more)))
+        return attacks[-1][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(protecting, "attack", remember)
+        old = protect_table(plan, count(plan, people.tolist())).published
+        later = count(plan, (people + came).tolist())
+        with contextlib.suppress(InfeasibleError):
+            protect_table(plan, later, [(old, later)])
+    return attacks
+
+
+def test_the_proof_of_a_told_count_suffices_to_tell_it() -> None:
+    """Hiding what a proof leaves out would not help, so it is never blamed."""
+    tried = 0
+    for seed in range(3):
+        for tables, outcome in make_two_versions(seed):
+            for told in outcome.revealed_cells[:8]:
+                if told.table >= len(tables) or told.filled_group is not None:
+                    continue
+                proven = [
+                    dataclasses.replace(
+                        table,
+                        counts=tuple(
+                            shown if (number, cell) in told.proof else None
+                            for cell, shown in enumerate(table.counts)
+                        ),
+                    )
+                    for number, table in enumerate(tables)
+                ]
+                again = attack(proven)
+                assert told.target in {one.target for one in again.revealed_cells}
+                tried += 1
+    assert tried > 20
+
+
+@pytest.mark.proof
+def test_a_large_table_is_published_again_after_a_few_cells_changed() -> None:
+    plan, counts = invented_table(2_000, "cms", seed=1)
+    old = protect_table(plan, counts).published
+    later = let_people_come(plan, counts, 0.01, 80, seed=2)
+    made = protect_table(plan, later, [(old, later)])
+    assert not attack_all(made.published, later, [(old, later)]).revealed_cells
+    assert len(made.reasons) <= 1.1 * sum(shown is None for shown in old.counts)

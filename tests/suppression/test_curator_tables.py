@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import duckdb
@@ -26,7 +27,13 @@ from dpcore.errors import (
 )
 from dpcore.release import Release
 from dpcore.schema.source import Source
-from dpcore.suppression import PRESETS, HidingRule, ShownColumn, TablePlan
+from dpcore.suppression import (
+    PRESETS,
+    HidingRule,
+    PublishedTable,
+    ShownColumn,
+    TablePlan,
+)
 from dpcore.suppression.plan import ExceptedCell
 from tests.suppression.accounts import (
     count_of,
@@ -309,6 +316,17 @@ AREAS = {
 }
 
 
+def test_lines_within_another_column_need_the_owners_word() -> None:
+    """Households within "gets aid" would list who gets aid, with all counts hidden."""
+    cells = {(f"h{number}", "yes" if number < 3 else "no"): 2 for number in range(9)}
+    frame = rows_of(cells, "household", "aid")
+    grouped = ShownColumn(column="household", within=("aid",))
+    with pytest.raises(ParameterError, match="which value of aid goes with each"):
+        open_account(frame).exact_table(plan_by(RULE, grouped))
+    said = dataclasses.replace(grouped, values_are_public=True)
+    assert open_account(frame).exact_table(plan_by(RULE, said)).content.true_counts
+
+
 @pytest.mark.parametrize("written", ["{}.0", "{}", " {}"])
 def test_a_hierarchy_may_write_the_values_in_another_way(written: str) -> None:
     """A table of areas 1.0, 2.0 ... took no part in the attack on one of 1-2 and 3-4."""
@@ -405,6 +423,19 @@ def test_anonymized_rows_of_the_account_are_to_be_reviewed() -> None:
     assert find_verdict(checks) == "review"
     assert "anonymized 1 time" in " ".join(not_promised(table))
     assert not any("anonymized" in check.sentence for check in list_checks(before))
+
+
+def test_releases_with_noise_are_named_beside_the_table() -> None:
+    """Counts of a release with much of the budget tell hidden counts more closely."""
+    frame = rows_of(AREAS, "area", "sex")
+    curator = open_account(frame)
+    plan = plan_by(PRESETS["cms"], "area", "sex")
+    assert "with noise" not in " ".join(not_promised(publish(curator, plan)))
+    curator.run(dp.Histogram("area"), dp.PureDP(epsilon=1))
+    table = curator.publish_table(curator.exact_table(plan_by(PRESETS["cms"], "sex")))
+    assert table.noisy == 1
+    assert "1 release with noise left" in " ".join(not_promised(table))
+    assert PublishedTable.from_record(table.to_record()).noisy == 1
 
 
 def test_the_attack_does_not_pass_if_earlier_tables_tell_a_count() -> None:

@@ -281,6 +281,19 @@ def test_what_two_tables_tell_already_does_not_shut_the_account(
         second.exact_table(plan_by(cms, "sex"), others=[other])
 
 
+@pytest.mark.parametrize("preset", ["nhs", "cms", "acro"])
+def test_what_members_are_taken_to_know_excuses_no_table(preset: str) -> None:
+    """Ten people stand in a first table; ten hidden cells of one person made them up."""
+    ages = [f"age {number}" for number in range(10)]
+    people = {("A", age): 1 for age in ages}
+    people["A", ages[0]] += PRESETS[preset].threshold > 10
+    people |= {(town, age): 20 for town in "BC" for age in ages}
+    curator = open_account(rows_of(people, "town", "age"))
+    publish(curator, plan_by(PRESETS["acro"], "town"))
+    with pytest.raises(InfeasibleError):
+        publish(curator, plan_by(PRESETS[preset], "town", "age"))
+
+
 def test_empty_cells_are_shown_if_the_page_says_so() -> None:
     """Readers who believe it take no hidden cell to be empty."""
     counts = {("a", "x"): 3, ("a", "y"): 40, ("b", "x"): 50, ("b", "y"): 60}

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.curator import curator as curating
@@ -23,7 +24,7 @@ from tests.suppression.accounts import (
     publish,
     rows_of,
 )
-from tests.suppression.fits import find_ends, find_extreme
+from tests.suppression.fits import Fits, find_ends, find_extreme
 from tests.suppression.groupings import group_values
 from tests.suppression.tables import groups, plan_of, show
 from workbench.report.of_exact_table import list_checks
@@ -83,7 +84,11 @@ def find_highest(tables: list[PublishedTable], town: str, sex: str) -> float:
 def test_the_districts_of_towns_do_not_tell_a_town(within: tuple[str, ...]) -> None:
     """The table by district would give back the three women of a town."""
     curator = open_account(rows_of(TOWNS, "town", "district", "sex"))
-    towns = plan_by(CMS, ShownColumn(column="town", within=within), "sex")
+    towns = plan_by(
+        CMS,
+        ShownColumn(column="town", within=within, values_are_public=bool(within)),
+        "sex",
+    )
     tables = [publish(curator, towns)]
     tables.append(publish(curator, plan_by(CMS, "district", "sex")))
     assert find_highest(tables, "A", "f") >= CMS.threshold
@@ -471,6 +476,43 @@ def test_a_later_limit_does_not_tell_why_counts_were_hidden() -> None:
     assert None not in publish_towns_and_zones(12, towns_first=True)[0].counts
 
 
+@pytest.mark.parametrize("preset", ["nhs", "cms", "acro"])
+def test_a_table_of_other_columns_gives_no_reason_to_hide_a_count(preset: str) -> None:
+    """A first table by sex is no reason to hide a district: one of both is small.
+
+    The towns of D2 show that D2 is large; that told D1.
+    """
+    towns = {
+        **{("A", "D1"): 3, ("B", "D2"): 30, ("C", "D2"): 8, ("E", "D2"): 25},
+        **{("G", "D3"): 60, ("H", "D3"): 45, ("I", "D4"): 80, ("K", "D4"): 32},
+    }
+    cells = {
+        (*town, sex): people // 2 + (sex == "m") * (people % 2)
+        for town, people in towns.items()
+        for sex in "fm"
+    }
+    rule = PRESETS[preset]
+    plans = (("sex",), ("district",), ("town",))
+    tables = publish_all(cells, ("town", "district", "sex"), plans, rule)
+    by_district = tables[1]
+    assert [count_of(by_district, "D1"), count_of(by_district, "D2")] == [None, None]
+    least = sum(count_of(table, town) or 1 for table in tables[2:] for town in "BCE")
+    assert least < rule.threshold  # D2 may be small
+
+
+def test_lines_that_other_columns_group_hold_somebody() -> None:
+    """They are read from the rows. Five people in five towns were one in each."""
+    rule = HidingRule(threshold=5, hide_zeros=True)
+    cells = {(f"r{at}", "D1"): 1 for at in range(5)}
+    cells |= {("c1", "D2"): 40, ("c2", "D2"): 30, ("c3", "D3"): 25, ("c4", "D3"): 45}
+    curator = open_account(rows_of(cells, "town", "district"))
+    nested = ShownColumn(column="town", within=("district",), values_are_public=True)
+    table = publish(curator, plan_by(rule, nested))
+    assert count_of(table, "r0") is None
+    assert count_of(table, "D1") is None
+    assert {*range(1, len(table.counts))} == {*table.occupied}
+
+
 def test_bounds_alone_do_not_show_why_counts_were_hidden(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -509,14 +551,21 @@ def test_a_map_needs_more_than_chance() -> None:
         for town, sex in itertools.product("ABCE", "fm")
     }
     asked = {"threshold": 5, "stand_together": True}
-    assert find_map(pair, by_town, all_shown=True, **asked) is None
+    for all_shown in (True, False):
+        assert find_map(pair, by_town, all_shown=all_shown, **asked) is None
+    # areas that cross: few people are where chance would put many
+    pair = ("district", "zone")
+    areas = dict.fromkeys(itertools.product(("D1", "D2", "D3"), ("Z1", "Z2")), 40)
+    areas |= {("D1", "Z2"): 2, ("D3", "Z1"): 3}
+    assert find_map(pair, areas, all_shown=True, **asked) is None
     # a table of coarse groups does not undo it for all readers
-    known = find_map(pair, by_town, all_shown=False, **asked)
+    known = find_map(pair, areas, all_shown=False, **asked)
     assert known is not None
     assert known.is_doubtful
-    known = find_map(pair, by_town, threshold=5, stand_together=False, all_shown=False)
+    known = find_map(pair, areas, threshold=5, stand_together=False, all_shown=False)
     assert known is not None
-    assert known.rare == {(town, "f"): 2 for town in "BCE"}
+    assert not known.is_doubtful
+    assert known.rare == {("D1", "Z2"): 2, ("D3", "Z1"): 3}
     # a district follows from the town but for few errors
     places = dict.fromkeys(DISTRICTS.items(), 60) | {("E", "D1"): 2}
     known = find_map(
@@ -531,6 +580,104 @@ def test_a_map_needs_more_than_chance() -> None:
     )
     assert known is not None
     assert ("A", "D1") in known.usual
+
+
+def test_two_women_in_a_district_are_no_map() -> None:
+    """Chance alone would put five of 48 people there."""
+    people = {("f", "D1"): 2, ("f", "D2"): 11, ("m", "D1"): 16, ("m", "D2"): 19}
+    asked = {"threshold": 3, "stand_together": False, "all_shown": False}
+    assert find_map(("sex", "district"), people, **asked) is None
+    # the twin: in a file ten times as large, chance would put 60 there
+    known = find_map(
+        ("sex", "district"), {**people, ("f", "D2"): 110, ("m", "D1"): 160}, **asked
+    )
+    assert known is not None
+
+
+@pytest.mark.parametrize(("preset", "least"), [("cms", 8), ("acro", 8), ("nhs", 3)])
+def test_areas_of_few_people_cross_as_those_of_many(preset: str, least: int) -> None:
+    """Small crossings spoke against the map that told them exactly."""
+    cells = {}
+    for at in range(6):
+        cells[f"D{at}", f"Z{at}"] = 2 * least - at % 2
+        if at < 5:
+            cells[f"D{at}", f"Z{at + 1}"] = least + at % 2
+    names = ("district", "zone")
+    tables = publish_all(cells, names, (("district",), ("zone",)), PRESETS[preset])
+    for pair, people in cells.items():
+        if people < PRESETS[preset].threshold:
+            most = find_most_of_pair(tables, dict.fromkeys(cells, np.inf), pair)
+            assert most >= PRESETS[preset].threshold, pair
+
+
+def find_most_of_pair(
+    tables: list[PublishedTable],
+    limits: dict[tuple[str, str], float],
+    pair: tuple[str, str],
+) -> float:
+    """Return the most people of a pair of values of two columns, by whole numbers.
+
+    Args:
+        tables: of one column each.
+        limits: people at most of each pair that can occur.
+    """
+    pairs = list(limits)
+    weights = [
+        [float(group.values <= {*own} or not place) for own in pairs]
+        for table in tables
+        for place, group in enumerate(table.layout.axes[0].groups)
+        if table.counts[place] is not None
+    ]
+    sums = [shown for table in tables for shown in table.counts if shown is not None]
+    found = milp(
+        [-float(own == pair) for own in pairs],
+        constraints=LinearConstraint(np.array(weights), sums, sums),
+        integrality=np.ones(len(pairs)),
+        bounds=Bounds(0, list(limits.values())),
+    )
+    return float(-found.fun)
+
+
+@pytest.mark.parametrize(
+    ("preset", "people"),
+    [("nhs", (52, 2, 58)), ("cms", (119, 4, 146)), ("acro", (119, 4, 146))],
+)
+def test_readers_may_know_of_an_error_and_not_of_a_small_area(
+    preset: str, people: tuple[int, int, int]
+) -> None:
+    """One row coded wrong told a small area, whose pair is of the same two columns."""
+    small = ("D2", "Z1")
+    cells = dict(zip([("D1", "Z1"), small, ("D2", "Z2")], people, strict=True))
+    cells |= {("D1", "Z2"): 1, ("D3", "Z3"): 80, ("D4", "Z3"): 70}
+    names = ("district", "zone")
+    rule = PRESETS[preset]
+    tables = publish_all(cells, names, (("district",), ("zone",)), rule)
+    limits = dict.fromkeys(cells, np.inf) | {("D1", "Z2"): 1}
+    assert find_most_of_pair(tables, limits, small) >= rule.threshold
+
+
+@pytest.mark.parametrize(("preset", "size"), [("nhs", 1), ("cms", 2)])
+def test_a_town_alone_in_two_crossings_is_not_told_by_an_error(
+    preset: str, size: int
+) -> None:
+    cells = {
+        ("A", "D1", "Z1", "H1"): 12 * size,
+        ("B", "D1", "Z2", "H2"): 40 * size,
+        ("C", "D2", "Z1", "H1"): 2 * size,
+        ("E", "D2", "Z2", "H3"): 20 * size - 1,
+        ("E", "D1", "Z2", "H3"): 1,
+    }
+    names = ("town", "district", "zone", "health")
+    rule = PRESETS[preset]
+    plans = (("district",), ("town",), ("zone", "health"))
+    tables = publish_all(cells, names, plans, rule)
+    assert len(tables) > 1
+    maps = [
+        (name, "town", {own[0]: own[at] for own in cells if own[:2] != ("E", "D1")})
+        for at, name in enumerate(names[1:], start=1)
+    ]
+    fits = Fits(tables, maps, errors={("district", "D1", "town", "E"): 1})
+    assert fits.find_end(fits.weigh({"town": frozenset("C")}), 1) >= rule.threshold
 
 
 def test_too_many_combinations_are_refused_with_their_number() -> None:

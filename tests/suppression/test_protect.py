@@ -41,6 +41,8 @@ SHAPES = (
     {"a": (1, 1, 1), "b": (1, 1, 1)},
     {"a": (2, 2), "b": (1, 1)},
     {"a": (2, 1), "b": (1, 2)},
+    {"a": (1, 1), "b": (1, 1), "c": (1, 1)},
+    {"a": (1, 1, 1), "b": (1, 1), "c": (1, 1)},
 )
 
 
@@ -51,7 +53,8 @@ def random_table(seed: int) -> tuple[TablePlan, Ints]:
     shape = SHAPES[seed // len(RULES) % len(SHAPES)]
     trees = {name: groups(name, *sizes) for name, sizes in shape.items()}
     leaves = [len(tree.values) for tree in trees.values()]
-    finest = draw.integers(0, 7, size=leaves) * (draw.random(leaves) > 0.2)
+    most = 6 if np.prod(leaves) < 12 else 3  # more could not be filled in every way
+    finest = draw.integers(0, most + 1, size=leaves) * (draw.random(leaves) > 0.2)
     plan = plan_of(rule, **trees)
     return plan, count(plan, finest.tolist())
 
@@ -311,6 +314,16 @@ def test_too_many_cells_are_refused_before_anything_is_counted() -> None:
     wide = {name: groups(name, *[1] * 200) for name in "ab"}
     with pytest.raises(LimitError, match="40401 cells, and at most 20000"):
         plan_of(HidingRule(threshold=3), **wide)
+
+
+def test_the_grand_total_is_shown() -> None:
+    """Whoever knows the number of people from elsewhere would tell what it protects."""
+    shown = []
+    for seed in range(0, 200, 2):
+        with contextlib.suppress(InfeasibleError):
+            shown.append(protect_table(*random_table(seed)).published.counts[0])
+    assert None not in shown
+    assert len(shown) > 30
 
 
 @pytest.mark.parametrize("hide_full", [False, True])

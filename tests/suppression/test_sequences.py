@@ -154,7 +154,9 @@ def draw_plan(draw: np.random.Generator, frame: pd.DataFrame) -> TablePlan:
             levels = (1,) if draw.random() < 0.6 else None
             shown.append(ShownColumn(column=name, hierarchy=tree, levels=levels))
         elif name == "town" and "district" not in columns and draw.random() < 0.3:
-            shown.append(ShownColumn(column=name, within=("district",)))
+            shown.append(
+                ShownColumn(column=name, within=("district",), values_are_public=True)
+            )
         else:
             shown.append(ShownColumn(column=name))
     exceptions: tuple[ExceptedCell, ...] = ()
@@ -240,7 +242,7 @@ def place_people(step: Step, tables: list[PublishedTable]) -> Fits:
                 if axis.column == name
             )
         )
-        for name in COLUMNS
+        for name in step.frame.columns
     }
     members = any(table.rule.members for table in step.tables)
     occupied = [

@@ -311,6 +311,15 @@ def not_promised(table: PublishedTable) -> list[str]:
         "counts in them.",
         table.anonymized,
     )
+    noisy = ngettext(
+        "{number} release with noise left the same data set before. Together with this "
+        "table, it lets readers guess hidden counts more closely, as far as its epsilon "
+        "allows.",
+        "{number} releases with noise left the same data set before. Together with this "
+        "table, they let readers guess hidden counts more closely, as far as their "
+        "epsilon allows.",
+        table.noisy,
+    )
     return [
         _(
             "There is no epsilon. {shown} exact counts are shown, and {hidden} are "
@@ -352,6 +361,7 @@ def not_promised(table: PublishedTable) -> list[str]:
             for inner, outer in table.miscoded
         ),
         *([anonymized] if table.anonymized else []),
+        *([noisy] if table.noisy else []),
         _(
             "Readers may narrow a hidden count below {threshold} to an interval "
             "that also contains {threshold}. One end of that interval may still be "
@@ -416,9 +426,13 @@ def content(table: PublishedTable, name: str) -> bytes:
 def workbook_frame(table: PublishedTable) -> pd.DataFrame:
     """Return the table with numbers for counts, and the mark of hidden ones."""
     heading, *lines = table.crosstab()
+    labels = table.label_columns
     cells = [
-        [label, *(text if text == HIDDEN_MARK else int(text) for text in texts)]
-        for label, *texts in lines
+        [
+            *line[:labels],
+            *(text if text == HIDDEN_MARK else int(text) for text in line[labels:]),
+        ]
+        for line in lines
     ]
     return pd.DataFrame(cells, columns=heading, dtype=object)
 

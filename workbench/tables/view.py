@@ -36,7 +36,7 @@ NO_COLUMN = ""
 
 
 def choose_columns(curator: Curator) -> list[str]:
-    """Ask for the column of the rows, and for that of the columns if there is one."""
+    """Ask for the columns of a table: one, two or three."""
     names = state.countable_columns(curator)
     rows = st.selectbox(_("Rows"), names, key="tables-rows", persist_state="session")
     others = [NO_COLUMN, *(name for name in names if name != rows)]
@@ -48,7 +48,17 @@ def choose_columns(curator: Curator) -> list[str]:
         key="tables-columns",
         persist_state="session",
     )
-    return [rows, columns] if columns else [rows]
+    if not columns:
+        return [rows]
+    rest = [NO_COLUMN, *(name for name in names if name not in (rows, columns))]
+    split = st.selectbox(
+        _("Split each row by"),
+        rest,
+        format_func=lambda name: name or _("nothing"),
+        key="tables-split",
+        persist_state="session",
+    )
+    return [rows, split, columns] if split else [rows, columns]
 
 
 def choose_groups(curator: Curator, current: TablesState, axes: list[str]) -> Columns:
@@ -125,17 +135,30 @@ def confirm_public_values(curator: Curator, columns: Columns) -> bool:
     names = state.list_revealing_columns(curator, columns)
     if not names:
         return True
+    words = [escape_markdown(_name_with_groups(name, columns[name])) for name in names]
     return st.checkbox(
         _("Everybody may know which values these columns have: {columns}").format(
-            columns=join_with_commas(map(escape_markdown, names))
+            columns=join_with_commas(words)
         ),
-        key=f"tables-public-{'-'.join(names)}",
+        key=f"tables-public-{'-'.join(words)}",
         help=_(
             "The lines of these columns are read from your table, so readers see "
             "that a rare value occurs even if its count is hidden. A column whose "
             "categories you declared shows all its categories, whether they occur "
-            "or not."
+            "or not. Of a column within another one, readers also see which values "
+            "go together: do not use one that is a fact about few people."
         ),
+    )
+
+
+def _name_with_groups(name: str, grouping: Grouping) -> str:
+    """Return a column, with the columns that group it."""
+    return functools.reduce(
+        lambda inner, outer: _("{inner} within {outer}").format(
+            inner=inner, outer=outer
+        ),
+        grouping.within,
+        name,
     )
 
 
