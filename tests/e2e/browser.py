@@ -193,6 +193,17 @@ def browser_of_somebody(browser: Browser, **context: object) -> BrowserContext:
     return browser.new_context(**{**usual, **context})
 
 
+def _scroll_to(place: Locator) -> bool:
+    """Scroll to a place; return whether it was still there."""
+    try:
+        place.scroll_into_view_if_needed()
+    except Error as error:
+        if "not attached" not in str(error):
+            raise
+        return False
+    return True
+
+
 class Person:
     """One tab, and what a person does in it.
 
@@ -323,7 +334,8 @@ class Person:
         Chromium finds what is under the pointer by the last frame. A frame with a page
         of its own that was scrolled away since would get the click.
         """
-        place.scroll_into_view_if_needed()
+        # a page that is drawn anew while it is scrolled takes the place away
+        wait_until(lambda: _scroll_to(place), "the place can be scrolled to")
         self.page.evaluate(
             "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
