@@ -56,12 +56,14 @@ def test_from_an_open_table_to_a_safe_one(app: Tab) -> None:
     made = current.made_table.content
     assert made.reasons
     assert "What this does not promise" in app.text
+    assert "Begin with the most detailed one" in app.text
     assert "people of the truth" in app.text
     assert not app.at.get("download_button")
     assert app.curator.exact_tables() == []
     app.press("Accept and publish")
     assert not app.errors
     assert app.curator.exact_tables() == [made.published]
+    assert "Begin with the most detailed one" not in app.text
     assert len(app.at.get("download_button")) == 6
     app.go("ledger")
     assert "Exact tables of counts" in app.text

@@ -401,6 +401,13 @@ def name_earlier_tables(curator: Curator) -> None:
                 "grows, publish less often, or in coarser groups."
             )
         )
+    else:
+        st.caption(
+            _(
+                "Do you plan several tables of these people? Begin with the most "
+                "detailed one. After a coarse table, a detailed one is often refused."
+            )
+        )
     accounts = state.other_accounts(curator)
     if not accounts:
         return
