@@ -31,7 +31,7 @@ def sentences(*chances: float, repeated: bool) -> list[str]:
             False,
             ["All of them share one value of ill: nothing is left to guess."],
         ),
-        ((0.75, 0.25), False, ["ill is a with a chance of 75 %"]),
+        ((0.75, 0.25), False, ["ill is a with a chance of 75"]),
         ((0.75, 0.75), True, ["The person has a in ill at least once with a chance"]),
         ((1.0, 1.0, 0.5), True, ["All of them have a and b in ill at least once"]),
         ((), True, []),  # nobody of the group has an event
