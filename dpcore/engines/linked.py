@@ -308,7 +308,8 @@ def link_rows(
         }
     if not len(people_frame) or not len(events_frame):
         raise SchemaError(
-            "no event belongs to a person by the keys and rules",
+            "no event belongs to a person by these keys and by the rules for rows "
+            "that do not fit",
             remedy="check which columns are the keys, and how they are written",
         )
     counts = LinkCounts(

@@ -189,10 +189,10 @@ def test_no_rule_is_chosen_in_silence(app: Tab) -> None:
     """Rows would be left out, or people merged, by a default that nobody saw."""
     say_cap(bring(app), 3)
     assert app.button("Open the data set").disabled
-    assert all(rule(app, name).value is None for name in ("Events of", "Keys such"))
+    assert all(rule(app, name).value is None for name in ("Events whose", "Keys such"))
     assert "must not depend on whether these files have such rows" in app.text
     app.press("Leave out what does not fit")
-    assert rule(app, "Events of").value == LEAVE_OUT
+    assert rule(app, "Events whose").value == LEAVE_OUT
     # whether 007 is 7 is a question about people, and asked by itself
     assert rule(app, "Keys such").value is None
     assert app.button("Open the data set").disabled
@@ -222,8 +222,8 @@ def test_what_does_not_fit_is_counted_and_asked(app: Tab) -> None:
     keys = rule(app, "2")
     assert "007 and 7" in keys.label
     keys.set_value(AS_NUMBERS).run()
-    rule(app, "9 events of nobody").set_value(LEAVE_OUT).run()
-    rule(app, "4 rows do not say whose").set_value(LEAVE_OUT).run()
+    rule(app, "9 events whose person").set_value(LEAVE_OUT).run()
+    rule(app, "4 rows have no key").set_value(LEAVE_OUT).run()
     assert app.button("Open the data set").disabled
     rule(app, "5 people have several rows").set_value(KEEP_ONE).run()
     app.press("Open the data set")
@@ -242,7 +242,7 @@ def test_people_without_values_need_a_cell(app: Tab) -> None:
     lines = draft.people.edited_grid.assign(missing=False)
     draft.people.grid = draft.people.edited_grid = lines
     draft.people.version += 1
-    rule(app, "Events of").set_value(OWN_PERSON).run()
+    rule(app, "Events whose").set_value(OWN_PERSON).run()
     assert "no cell for missing values" in app.errors
     assert app.button("Open the data set").disabled
 
@@ -252,10 +252,34 @@ def test_a_cap_that_drops_most_events_is_said(app: Tab) -> None:
     people = patients()
     events = pd.concat([stays(people)] * 4)
     answer(say_cap(bring(app, people, events), 1))
-    dropped = [each.value for each in app.at.warning if "more than half" in each.value]
+    dropped = [
+        each.value for each in app.at.warning if "of the rows count" in each.value
+    ]
     assert len(dropped) == 1
+    assert "people rather than rows" in dropped[0]
     say_cap(app, 20)
-    assert "more than half of the events" not in app.text
+    assert "of the rows count" not in app.text
+
+
+def test_a_file_of_people_who_have_several_rows_is_doubted(app: Tab) -> None:
+    """Whoever takes the members of households for the people would lose most rows."""
+    people = patients()
+    bring(app, people, stays(people))
+    words = "If patients.csv has one row for each person"
+    assert words not in app.text.replace("\\", "")
+    roles = rule(app, "Which file has one row")
+    roles.set_value(roles.options[1]).run()
+    assert words in app.text.replace("\\", "")
+
+
+def test_columns_that_are_left_out_are_named_before_opening(app: Tab) -> None:
+    """A number of the order would vanish from the drawn file without a word."""
+    people = patients()
+    orders = stays(people).assign(order_no=lambda rows: range(5000, 5000 + len(rows)))
+    answer(say_cap(bring(app, people, orders), 3))
+    shown = app.text.replace("\\", "")
+    assert "**Left out of stays.csv:** " in shown
+    assert "order_no" in shown
 
 
 def test_what_was_answered_outlasts_another_page(app: Tab) -> None:
@@ -463,7 +487,7 @@ def test_a_pair_is_declared_anew(app: Tab) -> None:
     # as it was answered: nothing is open, and another rule may be chosen
     assert rule(app, "Keys such").value == AS_WRITTEN
     assert not app.button("Open the data set").disabled
-    rule(app, "Events of").set_value(OWN_PERSON).run()
+    rule(app, "Events whose").set_value(OWN_PERSON).run()
     lines = pair.people.edited_grid
     lines.loc[lines["column"] == "age", "high"] = "109"
     lines["missing"] = True
@@ -963,10 +987,10 @@ def test_a_button_answers_what_was_met_too(app: Tab) -> None:
     events.loc[:8, "patient"] = [f"x{i}" for i in range(9)]
     events.loc[9:12, "patient"] = None
     say_cap(bring(app, people, events), 3)
-    rule(app, "9 events of nobody").set_value(OWN_PERSON).run()
+    rule(app, "9 events whose person").set_value(OWN_PERSON).run()
     answer(app)
-    assert rule(app, "9 events of nobody").value == OWN_PERSON  # a person's answer
-    assert rule(app, "4 rows do not say whose").value == LEAVE_OUT
+    assert rule(app, "9 events whose person").value == OWN_PERSON  # a person's answer
+    assert rule(app, "4 rows have no key").value == LEAVE_OUT
 
 
 def test_two_files_without_a_common_column_wait(app: Tab) -> None:
@@ -1059,6 +1083,16 @@ def test_a_pair_with_one_known_file_is_asked_about(
     own = app.curator.account.dataset
     (other,) = {*app.curator.ledger.datasets()} - {own}
     assert same_people(own, app.curator.ledger) == [other]
+    # what the other has spent is said before paying, and in the ledger
+    assert "is about the same people" not in app.go("ledger").text
+    app.session.choose(other)
+    app.go("synthesize").release()
+    app.session.choose(own)
+    for page in ("ledger", "synthesize"):
+        app.go(page)
+        if page == "synthesize":
+            app.press("Release for")
+        assert "stays\\.csv is about the same people and has spent" in app.text
 
 
 def test_a_pair_of_other_people_is_not_asked_about(app: Tab) -> None:

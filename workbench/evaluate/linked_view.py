@@ -85,7 +85,10 @@ def _show_figures(similarity: LinkedSimilarity, candidate: PairCandidate) -> Non
         (
             _("Keys that do not fit"),
             f"{candidate.broken_links:,}",
-            _("Keys that are there twice, events of nobody, and events too many."),
+            _(
+                "Keys that several people have, and events without a person or beyond "
+                "the maximum."
+            ),
         ),
     )
     cells = [cell for _line in range(2) for cell in st.columns(3)]

@@ -29,14 +29,14 @@ from workbench.upload.grid import LEAVE_OUT as LEFT_OUT_KIND
 
 RULES = {
     "orphans": (
-        N_("Events of nobody in the file of people"),
+        N_("Events whose person is not in the file of people"),
         {
             LEAVE_OUT: N_("leave them out"),
             OWN_PERSON: N_("keep them, for a person of whom nothing else is known"),
         },
     ),
     "without_key": (
-        N_("Rows that do not say whose they are"),
+        N_("Rows without a key"),
         {
             LEAVE_OUT: N_("leave them out"),
             OWN_PERSON: N_("keep them, each as a person of its own"),
@@ -81,7 +81,7 @@ def show(pair: LinkedDraft) -> None:
     problem = ""
     if all(pair.keys):
         unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
-        rules = _ask_rules(pair, unit)
+        rules = _ask_rules(pair)
         if not _have_common_people(pair):
             problem = _("By these keys, the files do not fit together: see below.")
     else:
@@ -177,6 +177,12 @@ def _ask_roles(pair: LinkedDraft) -> None:
             persist_state="session",
         )
         pair.keys[place] = chosen or ""
+    st.caption(
+        _(
+            "A person is whoever these columns name. If they name households, then "
+            "households are protected."
+        )
+    )
 
 
 def _have_common_people(pair: LinkedDraft) -> bool:
@@ -190,7 +196,7 @@ def _have_common_people(pair: LinkedDraft) -> bool:
     return max(shares) >= linked.MIN_KNOWN_KEYS
 
 
-def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
+def _ask_rules(pair: LinkedDraft) -> LinkRules | None:
     """Ask for a public rule for each kind of row that does not fit; None while one is
     open, or the files are not about the same people.
     """
@@ -224,6 +230,19 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
             ),
             icon=":material/link_off:",
         )
+    elif counts.repeated_people > linked.MAX_REPEATED_KEYS * counts.people:
+        widgets.show_internal_badge()
+        st.warning(
+            _(
+                "{share} of the people have several rows in {file}. If {other} has one "
+                "row for each person, choose it above as the file of people."
+            ).format(
+                share=percent(counts.repeated_people / counts.people),
+                file=escape_markdown(pair.people.name),
+                other=escape_markdown(pair.events.name),
+            ),
+            icon=":material/swap_horiz:",
+        )
     met = {
         "orphans": _orphans_met(counts),
         "without_key": _missing_met(counts),
@@ -239,10 +258,7 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
     answers = {rule: linked.rule_field(pair, rule).current_value() for rule in RULES}
     if not is_linked or any(answer is None for answer in answers.values()):
         return None
-    rules = LinkRules(**{rule: str(answer) for rule, answer in answers.items()})
-    if unit is not None:
-        _say_dropped(pair, rules, unit)
-    return rules
+    return LinkRules(**{rule: str(answer) for rule, answer in answers.items()})
 
 
 def _ask_row_rules(pair: LinkedDraft, met: dict[str, str]) -> None:
@@ -308,8 +324,8 @@ def _ask_rule(pair: LinkedDraft, rule: str, label: str) -> None:
 def _orphans_met(counts: Any) -> str:
     return (
         ngettext(
-            "{number:,} event of nobody in the file of people",
-            "{number:,} events of nobody in the file of people",
+            "{number:,} event whose person is not in the file of people",
+            "{number:,} events whose person is not in the file of people",
             counts.orphan_events,
         )
         if counts.orphan_events
@@ -321,8 +337,8 @@ def _missing_met(counts: Any) -> str:
     rows = counts.people_without_key + counts.events_without_key
     return (
         ngettext(
-            "{number:,} row does not say whose it is",
-            "{number:,} rows do not say whose they are",
+            "{number:,} row has no key",
+            "{number:,} rows have no key",
             rows,
         )
         if rows
@@ -352,29 +368,6 @@ def _keys_met(counts: Any) -> str:
         if counts.respelled_keys
         else ""
     )
-
-
-def _say_dropped(pair: LinkedDraft, rules: LinkRules, unit: PrivacyUnit) -> None:
-    """Warn of a largest number of events that drops more than half of them."""
-    if unit.found:
-        return
-    with widgets.catch_and_show_errors():
-        counts = linked.count_linked(pair, rules, unit).content
-        if counts.drops_most_events:
-            widgets.show_internal_badge()
-            st.warning(
-                _(
-                    "With at most {most} for each person, more than half of the "
-                    "events do not count: {dropped:,} of {all:,}. Results then "
-                    "describe people rather than events. Choose a larger number if "
-                    "events matter."
-                ).format(
-                    most=unit.max_rows,
-                    dropped=counts.events_over_cap,
-                    all=counts.events_over_cap + counts.counted_events,
-                ),
-                icon=":material/warning:",
-            )
 
 
 def _ask_columns(
@@ -520,6 +513,15 @@ def _show_proposal(
                 file=escape_markdown(table.name),
             )
         )
+    if schema is not None:
+        for table, own in ((pair.people, schema.people), (pair.events, schema.events)):
+            if own.excluded:
+                lines.append(
+                    _("**Left out of {file}:** {columns}.").format(
+                        file=escape_markdown(table.name),
+                        columns=list_names([column.name for column in own.excluded]),
+                    )
+                )
     if budget is not None:
         lines.append(
             _("**Loss:** at most {most} in total.").format(
