@@ -28,7 +28,6 @@ from tests.pages.tab import Tab
 from tests.truth import reports
 from workbench import session
 from workbench.anonymize import linked_view
-from workbench.anonymize.linked_view import PairResult
 from workbench.language.wording import loss_words, pair_sentences, percent
 from workbench.report import sentences
 from workbench.server.web import holders
@@ -532,7 +531,7 @@ def test_a_pair_is_anonymized(app: Tab) -> None:
     app.set("multiselect", "What should stay unknown", ["nights"])
     app.press("Make both anonymized tables")
     assert app.errors == ""
-    made = app.session.own(PairResult).made
+    made = app.session.own(session.AnonymizePairResult).made
     assert made is not None
     people, events = made.people.frame, made.events.frame
     both = people.merge(events, on="patient").reset_index()
@@ -571,6 +570,42 @@ def test_a_pair_is_anonymized(app: Tab) -> None:
     assert "something of a person's events may find fewer people" in app.text
 
 
+def test_both_anonymized_tables_are_judged_together(app: Tab) -> None:
+    """Nobody could say what k-anonymity took from people, events and their ties."""
+    people = patients()
+    events = stays(people).sort_values("patient")
+    # a patient stays in one ward, and the old ones in the first
+    old = people.set_index("patient")["age"].loc[events["patient"]].to_numpy() > 45
+    events["ward"] = np.where(old, "A", "B")
+    answer(say_cap(bring(app, people, events), 2)).press("Open the data set")
+    app.go("anonymize")
+    app.set("multiselect", "What others may know about a", ["sex", "age"])
+    app.press("Make both anonymized tables").press("Evaluate")
+    app.go("evaluate")
+    assert app.errors == ""
+    chosen = next(each for each in app.at.selectbox if each.label == "Release")
+    assert chosen.value == "anonymized pair"
+    figures = {each.label: each.value for each in app.at.metric}
+    made = app.session.own(session.AnonymizePairResult).made
+    left_out = made.left_out_people / len(people)
+    assert figures["People left out"] == percent(left_out)
+    assert figures["Keys that do not fit"] == "0"
+    # wards and the number of events are published as they are
+    assert figures["Events of one person kept"].startswith(("9", "100"))
+    assert "on average in the original" in app.text
+    assert "spread evenly over these values" in app.text
+    across, of_person = (each.value for each in app.at.dataframe[:2])
+    pairs = {*zip(across["column of people"], across["column of events"], strict=True)}
+    assert ("age", "ward") in pairs
+    assert of_person["column of events"].tolist() == ["nights", "ward"]
+    for table in ("People", "Events"):
+        app.set("segmented_control", "Table", table)
+        assert app.errors == ""
+    kinds = [line.content.get("evaluation") for line in app.curator.lines()]
+    assert "events of one person" in kinds
+    assert spent(app) == 0
+
+
 def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     """An address that was taken for known, and then not, would leave as it is."""
     people = patients()
@@ -587,7 +622,7 @@ def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     assert "Published as they are: age and nights." in app.text
     app.press("Make both anonymized tables")
     assert app.errors == ""
-    made = app.session.own(PairResult).made
+    made = app.session.own(session.AnonymizePairResult).made
     assert list(made.people.frame) == ["patient", "sex", "age"]
     assert list(made.events.frame) == ["patient", "ward", "nights"]
     # from the audit, where it was known
@@ -613,7 +648,7 @@ def test_a_number_that_events_repeat_is_not_proposed(app: Tab) -> None:
     app.go("anonymize")
     assert "Not published: caseno." in app.text
     app.press("Make both anonymized tables")
-    assert list(app.session.own(PairResult).made.events.frame) == [
+    assert list(app.session.own(session.AnonymizePairResult).made.events.frame) == [
         "patient",
         "ward",
         "nights",
@@ -629,7 +664,7 @@ def test_unchanged_columns_and_other_versions_are_said(
     open_pair(app).go("anonymize")
     app.set("multiselect", "What others may know about a", ["sex", "ward"])
     app.press("Make both anonymized tables")
-    made = app.session.own(PairResult).made
+    made = app.session.own(session.AnonymizePairResult).made
     shares = {}
     for column in ("age", "nights"):
         of_people = ["sex", *({column} & {*made.people.frame})]
@@ -743,7 +778,7 @@ def test_a_server_has_a_smallest_group_for_pairs_too(
     monkeypatch.setattr(linked_view, "read_policy", lambda: Policy(k=290))
     app.press("Make both anonymized tables")
     assert "fewer than 290" in app.errors
-    assert app.session.own(PairResult).made is None
+    assert app.session.own(session.AnonymizePairResult).made is None
 
 
 def test_rows_that_do_not_fit_are_said(app: Tab) -> None:
@@ -1323,10 +1358,12 @@ def test_a_pair_is_judged_as_one(app: Tab) -> None:
         "Number of events off by",
         "Keys that do not fit",
     }
-    assert "is farthest from the original" in app.text
+    assert "Two events of one person" in app.text
+    assert "on average in the original" in app.text
     for table in ("Events", "People"):
         app.set("segmented_control", "Table", table)
         assert app.errors == ""
+        assert "is farthest from the original" in app.text
         columns = next(
             each.value for each in app.at.dataframe if "column" in each.value
         )
