@@ -66,7 +66,7 @@ def show(linked: LinkedCurator, candidate: PairCandidate) -> None:
 def _show_together(linked: LinkedCurator, similarity: LinkedSimilarity) -> None:
     """Show what people and events, and events of one person, have to do together."""
     numbers = similarity.number_of_events
-    st.subheader(_("Number of events of a person"))
+    st.header(_("Number of events of a person"))
     if numbers.mean is not None:
         before, after = map(number, numbers.mean)
         st.write(
@@ -87,7 +87,7 @@ def _show_together(linked: LinkedCurator, similarity: LinkedSimilarity) -> None:
             _("Nobody has two events that can be compared."),
         ),
     ):
-        st.subheader(title)
+        st.header(title)
         if table.empty:
             st.caption(empty)
         else:
