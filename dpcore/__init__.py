@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpcore.anonymization import suggest_hierarchy as suggest_hierarchy
     from dpcore.curator import Curator as Curator
     from dpcore.curator import LinkedCurator as LinkedCurator
+    from dpcore.curator import open_linked_with_cells as open_linked_with_cells
     from dpcore.curator import open_with_cells as open_with_cells
     from dpcore.curator.one_call import anonymize as anonymize
     from dpcore.curator.one_call import audit as audit
@@ -110,7 +111,12 @@ _NAMES_BY_MODULE = {
         "TCloseness",
         "suggest_hierarchy",
     ),
-    "dpcore.curator": ("Curator", "LinkedCurator", "open_with_cells"),
+    "dpcore.curator": (
+        "Curator",
+        "LinkedCurator",
+        "open_linked_with_cells",
+        "open_with_cells",
+    ),
     "dpcore.curator.one_call": ("anonymize", "audit", "evaluate"),
     "dpcore.errors": (
         "BudgetError",

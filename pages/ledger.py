@@ -17,7 +17,13 @@ from workbench.language.wording import (
 from workbench.records import lines, opened_view, people_view
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
-from workbench.ui import data_sets_view, file_view, kept_view, widgets
+from workbench.ui import (
+    data_sets_view,
+    file_view,
+    kept_view,
+    same_people_view,
+    widgets,
+)
 
 st.title(_("Ledger"))
 opened_view.show()
@@ -80,6 +86,8 @@ if not data_set.rule.is_pure:
             "to this total; their epsilons add up to more."
         ).format(epsilon=number(spent_epsilon(used, data_set.account))),
     )
+
+same_people_view.say_spending(data_set.id)
 
 st.header(_("Charges"))
 charges = lines.list_charges(data_set)

@@ -15,7 +15,9 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.accounting.loss import UNIT
+from dpcore.errors import UsageError
 from dpcore.evaluation import SimilarityQuestion
+from dpcore.evaluation.table.cells_of_numbers import search_loss
 from dpcore.schema.source import Source
 from dpcore.synthesis import LinkedRelease, SyntheticModel
 from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDependency
@@ -403,3 +405,74 @@ def test_recipes_can_be_chosen() -> None:
     made = curator.synthesize(LOSS, people_recipe=dp.Tree(), events_recipe=dp.Tree())
     assert made.people.recipe["kind"] == made.events.recipe["kind"] == "tree"
     assert dataclasses.asdict(curator.linked.rules)["keys"] == "as written"
+
+
+def with_numbers(people: int = 20_000) -> tuple[tuple[Any, Any], dp.LinkedSchema]:
+    """Two tables with a number in each, of which nothing is declared."""
+    of_people, of_events = tables(people)
+    rng = np.random.default_rng(5)
+    of_people["income"] = rng.integers(1_000, 9_000, len(of_people))
+    of_events["cost"] = rng.integers(40, 60, len(of_events))
+    plain = linked_schema()
+    unknown = {
+        name: dp.Integer(name, low=0, high=1, bin_width=1)
+        for name in ("income", "cost")
+    }
+    return (of_people, of_events), dataclasses.replace(
+        plain,
+        people=dataclasses.replace(
+            plain.people, columns=(*plain.people.columns, unknown["income"])
+        ),
+        events=dataclasses.replace(
+            plain.events, columns=(*plain.events.columns, unknown["cost"])
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "columns", [("income",), ("cost",), ("income", "cost"), ("cost", "income")]
+)
+def test_cells_of_both_tables_are_found_for_one_charge(
+    columns: tuple[str, ...],
+) -> None:
+    """Bounds would be read from the rows, or each table charge the whole search."""
+    (of_people, of_events), linked = with_numbers()
+    ledger = dp.MemoryLedger()
+    given = {"budget": BUDGET, "ledger": ledger}
+    curator = dp.open_linked_with_cells(of_people, of_events, linked, columns, **given)
+    paid = curator.balance().spent
+    rule = curator.people.rule
+    assert paid == rule.to_units(rule.convert(search_loss(BUDGET)))
+    for name, schema, low, high in (
+        ("income", curator.linked.people, 2_000, 8_000),
+        ("cost", curator.linked.events, 42, 57),
+    ):
+        column = schema.column(name)
+        if name in columns:
+            assert column.found
+            assert column.from_data == ()
+            assert column.low <= low < high <= column.high < 10 * high
+            assert column.values_size > 4
+        else:
+            assert not column.found
+    # the same tables find the answer on file, and both views know the cells
+    again = dp.open_linked_with_cells(of_people, of_events, linked, columns, **given)
+    assert again.linked == curator.linked
+    assert again.balance().spent == paid
+    if columns == ("income", "cost"):
+        release = again.synthesize(dp.ApproxDP(epsilon=1, delta="1e-9"))
+        assert set(release.guarantee.found) == {"income", "cost"}
+        assert again.balance().spent == rule.to_units(release.total_loss)
+
+
+def test_cells_that_cannot_be_searched() -> None:
+    """A category would be searched as a number, or a typing error pass in silence."""
+    (of_people, of_events), linked = with_numbers(500)
+    given = {"budget": BUDGET, "ledger": dp.MemoryLedger()}
+    for columns, error, words in (
+        (["town"], UsageError, "columns of numbers"),
+        ([], UsageError, "columns of numbers"),
+        (["nowhere"], UsageError, "nowhere"),
+    ):
+        with pytest.raises(error, match=words):
+            dp.open_linked_with_cells(of_people, of_events, linked, columns, **given)

@@ -1,4 +1,4 @@
-"""Open a table after finding the cells of number columns privately."""
+"""Open one or two tables after finding the cells of number columns privately."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import Ledger
-from dpcore.accounting.loss import AnyLoss
+from dpcore.accounting.loss import AnyLoss, Loss
 from dpcore.curator.curator import Curator
+from dpcore.curator.linked import LinkedCurator
 from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion,
     check_numbers,
@@ -18,6 +19,7 @@ from dpcore.evaluation.table.cells_of_numbers import (
 )
 from dpcore.schema.column import Column
 from dpcore.schema.interval import Real
+from dpcore.schema.linked import LinkedSchema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 
@@ -63,16 +65,99 @@ def open_with_cells(
     >>> curator.schema.column("pay").found.loss, curator.schema.columns_from_data
     ({'epsilon': '1/20'}, ())
     """
-    question = NumberCellsQuestion(columns=tuple(columns))
     loss = search_loss(budget)
-    check_numbers(schema, question.columns)
-    public = Schema(
+    check_numbers(schema, columns)
+    options |= {"budget": budget, "ledger": ledger}
+    curator = Curator.open(table, _make_public(schema, columns), **options)
+    found = _find_cells(curator, schema, columns, loss)
+    return Curator.open(table, found, **options)
+
+
+def open_linked_with_cells(
+    people: pd.DataFrame | Source,
+    events: pd.DataFrame | Source,
+    linked: LinkedSchema,
+    columns: Sequence[str],
+    *,
+    budget: AnyLoss,
+    ledger: Ledger,
+    **options: Any,
+) -> LinkedCurator:
+    """Find cells of number columns of two linked tables privately, then open both.
+
+    As `open_with_cells`. Columns of people are counted where a person is a row, and
+    columns of events where a person has up to as many rows as count. If both tables
+    have such columns, they share the loss as releases of both do.
+
+    Args:
+        people, events: as of `LinkedCurator.open`.
+        linked: the public facts. Bounds, cuts and special values of `columns` are not
+            looked at.
+        columns: names of columns of numbers of either table, at least one.
+        budget: as of `LinkedCurator.open`.
+        ledger: keeps the account.
+        **options: others of `LinkedCurator.open`.
+
+    Raises: as `LinkedCurator.open`; BudgetExceeded if the search cannot be paid;
+        ParameterError for a column that holds no numbers, or an unknown one.
+    """
+    of_people, of_events = (
+        [name for name in columns if name in schema.domain.names]
+        for schema in (linked.people, linked.events)
+    )
+    for name in set(columns).difference(of_people, of_events):
+        linked.events.column(name)  # refuses an unknown name
+    check_numbers(linked.events_view, columns)
+    options |= {"budget": budget, "ledger": ledger}
+    curator = LinkedCurator.open(
+        people,
+        events,
+        dataclasses.replace(
+            linked,
+            people=_make_public(linked.people, of_people),
+            events=_make_public(linked.events, of_events),
+            order_by="",
+        ),
+        **options,
+    )
+    loss = search_loss(budget)
+    losses = (loss, loss)
+    if of_people and of_events:
+        losses = curator.split_loss(loss)
+    found = [
+        _find_cells(view, schema, names, part) if names else schema
+        for view, schema, names, part in (
+            (curator.people, linked.people, of_people, losses[0]),
+            (curator.events, linked.events, of_events, losses[1]),
+        )
+    ]
+    return LinkedCurator.open(
+        people,
+        events,
+        dataclasses.replace(linked, people=found[0], events=found[1]),
+        **options,
+    )
+
+
+def _make_public(schema: Schema, columns: Sequence[str]) -> Schema:
+    """Return the schema of the searched columns alone, in public cells."""
+    return Schema(
         columns=tuple(with_public_cells(schema.column(name)) for name in columns),
         unit=schema.unit,
         excluded=schema.unread_columns(columns),
     )
-    options |= {"budget": budget, "ledger": ledger}
-    curator = Curator.open(table, public, **options)
+
+
+def _find_cells(
+    curator: Curator, schema: Schema, columns: Sequence[str], loss: Loss
+) -> Schema:
+    """Pay for a search, once, and return the schema with the cells that it found.
+
+    Args:
+        curator: of the columns in public cells.
+        schema: as its owner declared it.
+    """
+    question = NumberCellsQuestion(columns=tuple(columns))
     report = curator.evaluate_privately(
         question, loss, request_id=curator.find_request_id(question, loss)
     )
@@ -83,9 +168,7 @@ def open_with_cells(
             _keep_declared_decimals(Column.from_dict(fields), declared[name]),
             found=make_cell_search(loss, report.request_id, columns),
         )
-    return Curator.open(
-        table, dataclasses.replace(schema, columns=tuple(declared.values())), **options
-    )
+    return dataclasses.replace(schema, columns=tuple(declared.values()))
 
 
 def _keep_declared_decimals(found: Column, declared: Column) -> Column:

@@ -108,6 +108,7 @@ class Curator(TableOnFile):
         self._linked = linked
         self.account = account
         self.name = name
+        self._rehearsed: set[tuple[str, Loss, Part | None]] = set()
 
     def __repr__(self) -> str:
         return f"Curator({self.name!r}, {self.schema.domain})"
@@ -370,11 +371,15 @@ class Curator(TableOnFile):
         check_earlier_releases(recipe.stands_on, self.schema)
 
     def _rehearse(self, recipe: Recipe, spend: Loss, cell: Part | None) -> None:
-        self._compute(
-            recipe.fit,
-            build_rehearsal(self.schema, spend, cell, recipe.threshold_delta),
-            on_progress=ignore_stage_progress,
-        )
+        """Run a recipe on public facts alone, once: they do not change."""
+        asked = (json.dumps(recipe.to_dict(), sort_keys=True), spend, cell)
+        if asked not in self._rehearsed:
+            self._compute(
+                recipe.fit,
+                build_rehearsal(self.schema, spend, cell, recipe.threshold_delta),
+                on_progress=ignore_stage_progress,
+            )
+            self._rehearsed.add(asked)
 
     @staticmethod
     def stored_release(

@@ -187,9 +187,7 @@ class LinkedCurator:
         )
         curators = [
             make(
-                ViewEngine(
-                    view_rows, schema, files, linked, key=ledger.key, compute=compute
-                ),
+                ViewEngine(view_rows, schema, files, linked, key=ledger.key),
                 schema,
                 view,
             )
@@ -379,6 +377,17 @@ class LinkedCurator:
         order_by = self.linked.order_by
         return LinkedRelease(people=released[0], events=released[1], order_by=order_by)
 
+    def split_loss(self, loss: AnyLoss) -> tuple[Loss, Loss]:
+        """Return the shares of a loss for people and for events."""
+        spend = self.people.rule.convert(loss)
+        # whole units of the ledger: both charges add up to that of `loss`
+        share = share_of_people(self.linked.events.unit.max_rows)
+        units = int(spend.amount * UNIT * share)
+        return (
+            spend.share(Fraction(units, UNIT) / spend.amount),
+            spend.share(1 - Fraction(units, UNIT) / spend.amount),
+        )
+
     def _plan(
         self,
         loss: AnyLoss,
@@ -403,12 +412,7 @@ class LinkedCurator:
                     f"people ({rule.target!r}), since people are drawn first",
                     remedy="name the combinations that are impossible instead",
                 )
-        spend = self.people.rule.convert(loss)
-        # whole units of the ledger: both charges add up to that of `loss`
-        share = share_of_people(self.linked.events.unit.max_rows)
-        units = int(spend.amount * UNIT * share)
-        of_people = spend.share(Fraction(units, UNIT) / spend.amount)
-        of_events = spend.share(1 - Fraction(units, UNIT) / spend.amount)
+        of_people, of_events = self.split_loss(loss)
         return (
             (people_recipe or propose_recipe(self.linked.people_view), of_people),
             (events_recipe or propose_recipe(self.linked.events_view), of_events),
@@ -510,4 +514,5 @@ def _find_unit(
     one = dataclasses.replace(
         names, unit=PrivacyUnit(max_rows=1, id_column=names.unit.id_column)
     )
-    return make(FrameEngine(rows.events, one, key=key), names).find_unit()
+    engine = FrameEngine(rows.events, one, key=key, compute=None)
+    return make(engine, names).find_unit()

@@ -18,7 +18,8 @@ class FrameEngine(Engine):
 
     Args:
         compute: calls the function that takes the fingerprint, the longest part of
-            opening a table, perhaps in another process.
+            opening a table, perhaps in another process. None: it is taken when it is
+            asked for.
     """
 
     def __init__(
@@ -27,7 +28,7 @@ class FrameEngine(Engine):
         schema: Schema,
         *,
         key: bytes,
-        compute: Compute = compute_here,
+        compute: Compute | None = compute_here,
     ) -> None:
         super().__init__(schema, key=key)
         schema.check_names(frame)
@@ -36,7 +37,8 @@ class FrameEngine(Engine):
         self._frame = frame.copy(deep=False)
         self.reading_from_data = bool(frame.attrs.get(READING_FROM_DATA, False))
         self._columns = list(frame.columns)
-        self._print = compute(fingerprint, self._frame, key)
+        if compute is not None:
+            self._print = compute(fingerprint, self._frame, key)
         places, self._people = find_counted_rows(frame, key, schema.unit)
         cells = {
             column.name: cells_of(

@@ -19,7 +19,6 @@ from dpcore.engines.base import ignore_progress
 from dpcore.engines.connect import engine_of
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import SchemaError, UsageError
-from dpcore.progress import Compute, compute_here
 from dpcore.schema.linked import (
     AS_NUMBERS,
     EVENT_NUMBER,
@@ -204,9 +203,9 @@ class ViewEngine(FrameEngine):
         linked: LinkedSchema,
         *,
         key: bytes,
-        compute: Compute = compute_here,
     ) -> None:
-        super().__init__(view, schema, key=key, compute=compute)
+        # the account is filed under both files, and a view's fingerprint is not needed
+        super().__init__(view, schema, key=key, compute=None)
         self._files = files
         self._linked = linked
 
@@ -308,7 +307,8 @@ def link_rows(
         }
     if not len(people_frame) or not len(events_frame):
         raise SchemaError(
-            "no event belongs to a person by the keys and rules",
+            "no event belongs to a person by these keys and by the rules for rows "
+            "that do not fit",
             remedy="check which columns are the keys, and how they are written",
         )
     counts = LinkCounts(

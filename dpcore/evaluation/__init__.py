@@ -64,6 +64,10 @@ from dpcore.evaluation.table.trial import TrialReport as TrialReport
 from dpcore.evaluation.utility.counts import CountsQuestion as CountsQuestion
 from dpcore.evaluation.utility.counts import CountsReport as CountsReport
 from dpcore.evaluation.utility.counts import DistancesQuestion as DistancesQuestion
+from dpcore.evaluation.utility.event_pairs import (
+    EventPairsQuestion as EventPairsQuestion,
+)
+from dpcore.evaluation.utility.event_pairs import EventPairsReport as EventPairsReport
 from dpcore.evaluation.utility.learning import LearningQuestion as LearningQuestion
 from dpcore.evaluation.utility.marginal_error import (
     MarginalErrorReport as MarginalErrorReport,

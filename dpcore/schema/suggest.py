@@ -65,7 +65,9 @@ MAX_DIFFERENT_MARKS = 3
 MIN_DISTINCT_BESIDE_MARKS = 20
 """Different numbers or dates beside which a text that recurs is a mark."""
 MIN_NUMBERED_ROWS = 20
-"""Rows from which on 1, 2, 3, ... are a running number."""
+"""Different values from which on 1, 2, 3, ... are a running number."""
+MAX_REPEATED_NUMBERS = 0.05
+"""Share of rows that may repeat a running number, as of people who are there twice."""
 _PERSON_NUMBER_NAME = re.compile(
     r"(^|[_\-. ])(patient|person|user|customer|client|member|subject|student|employee)?"
     r"[_\-. ]?(id|nr|no|number|key)$",
@@ -439,15 +441,18 @@ def _find_numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
 
 
 def _are_row_numbers(numbers: pd.Series) -> bool:
-    """Return whether the values number the rows from 0 or 1, in any order."""
-    count = len(numbers)
+    """Return whether the values number the rows from 0 or 1, in any order.
+
+    Few rows may repeat a number.
+    """
+    distinct = numbers.nunique()
     first = numbers.min()
     return bool(
-        count >= MIN_NUMBERED_ROWS
+        distinct >= MIN_NUMBERED_ROWS
         and first in (0, 1)
         # as a Python int, since a small integer type may overflow
-        and numbers.max() == int(first) + count - 1
-        and numbers.nunique() == count,
+        and numbers.max() == int(first) + distinct - 1
+        and len(numbers) - distinct <= MAX_REPEATED_NUMBERS * len(numbers)
     )
 
 

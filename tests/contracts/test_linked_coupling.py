@@ -19,6 +19,10 @@ import dpcore as dp
 from dpcore.curator import curator as door
 from dpcore.engines import frame
 from dpcore.engines import linked as linking
+from dpcore.evaluation.table.cells_of_numbers import (
+    NumberCellsQuestion,
+    with_public_cells,
+)
 from dpcore.evaluation.table.rows_of_people import RowsPerPersonQuestion
 from dpcore.schema.schema import Schema
 from dpcore.tables import digests
@@ -119,6 +123,56 @@ def test_every_recipe_and_question_on_the_events(name: str, rule: str) -> None:
     pair = one_view(name, rule, 500 + place, CAPS[place % len(CAPS)], "events")
     assert pair.faults == []
     assert (pair.draws > 0) == (pair.end == "published"), pair.end
+
+
+def cell_search(seed: int, rule: str, max_rows: int) -> list[Pair]:
+    """The search for cells of a number of people, and of one of events."""
+    linked = linked_schema(max_rows)
+    public = dataclasses.replace(
+        linked,
+        people=dataclasses.replace(
+            linked.people, columns=(with_public_cells(linked.people.column("age")),)
+        ),
+        events=dataclasses.replace(
+            linked.events, columns=(with_public_cells(linked.events.column("pay")),)
+        ),
+    )
+    budget, loss = RULES[rule]
+    curators = opened(seed, public, budget)
+    pairs = []
+    for view, name in (("people", "age"), ("events", "pay")):
+        first, second = (getattr(each, view) for each in curators)
+        question = NumberCellsQuestion(columns=(name,))
+
+        def ask(
+            curator: dp.Curator, request: str, asked: NumberCellsQuestion = question
+        ) -> Any:
+            return curator.evaluate_privately(asked, loss, request_id=request)
+
+        pairs.append(compare(first, second, ask, f"request {seed} {view}"))
+    return pairs
+
+
+@pytest.mark.parametrize("rule", ["epsilon", "rho"])
+@pytest.mark.parametrize("max_rows", [1, 5, 50])
+def test_cells_are_found_within_the_charge(rule: str, max_rows: int) -> None:
+    """A person with fifty stays would move fifty counts, and noise hide one."""
+    pairs = cell_search(700 + max_rows, rule, max_rows)
+    assert [pair.faults for pair in pairs] == [[], []]
+    assert all(pair.draws > 0 for pair in pairs)
+
+
+def test_cells_with_noise_for_one_event_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin of the test before: it would find nothing, whatever is wrong."""
+    one_row_a_person(monkeypatch)
+    faults = [
+        fault
+        for seed in range(20)
+        for fault in cell_search(800 + seed, "rho", 5)[1].faults
+    ]
+    assert any("of the charge" in fault for fault in faults)
 
 
 @pytest.mark.parametrize("name", ["Adaptive", "Tree", "Histogram", "Joint"])

@@ -79,7 +79,8 @@ def release_both(person: Person, number: int) -> int:
     counted.click("Release for", "This cannot be undone")
     counted.click("Pay and release", "What is promised and what is not")
     looks_right(person, "released")
-    counted.click("Compare with the original", "is farthest from the original")
+    counted.click("Compare with the original", "Two events of one person")
+    looks_right(person, "judged")
     return counted.clicks
 
 
@@ -128,6 +129,9 @@ def test_a_pair_is_audited_and_made_safer(visitor, screen) -> None:
     person.press("Make it safer").sees("People left out, at most").rest()
     person.press("Make both anonymized tables").sees("The smallest group has").rest()
     looks_right(person, "anonymized")
+    person.press("Evaluate").sees("Two events of one person").sees("People left out")
+    person.rest()
+    looks_right(person, "anonymized and judged")
 
 
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["desk", "phone"])

@@ -28,7 +28,6 @@ from tests.pages.tab import Tab
 from tests.truth import reports
 from workbench import session
 from workbench.anonymize import linked_view
-from workbench.anonymize.linked_view import PairResult
 from workbench.language.wording import loss_words, pair_sentences, percent
 from workbench.report import sentences
 from workbench.server.web import holders
@@ -189,10 +188,10 @@ def test_no_rule_is_chosen_in_silence(app: Tab) -> None:
     """Rows would be left out, or people merged, by a default that nobody saw."""
     say_cap(bring(app), 3)
     assert app.button("Open the data set").disabled
-    assert all(rule(app, name).value is None for name in ("Events of", "Keys such"))
+    assert all(rule(app, name).value is None for name in ("Events whose", "Keys such"))
     assert "must not depend on whether these tables have such rows" in app.text
     app.press("Leave out what does not fit")
-    assert rule(app, "Events of").value == LEAVE_OUT
+    assert rule(app, "Events whose").value == LEAVE_OUT
     # whether 007 is 7 is a question about people, and asked by itself
     assert rule(app, "Keys such").value is None
     assert app.button("Open the data set").disabled
@@ -222,8 +221,8 @@ def test_what_does_not_fit_is_counted_and_asked(app: Tab) -> None:
     keys = rule(app, "2")
     assert "007 and 7" in keys.label
     keys.set_value(AS_NUMBERS).run()
-    rule(app, "9 events of nobody").set_value(LEAVE_OUT).run()
-    rule(app, "4 rows do not say whose").set_value(LEAVE_OUT).run()
+    rule(app, "9 events whose person").set_value(LEAVE_OUT).run()
+    rule(app, "4 rows have no key").set_value(LEAVE_OUT).run()
     assert app.button("Open the data set").disabled
     rule(app, "5 people have several rows").set_value(KEEP_ONE).run()
     app.press("Open the data set")
@@ -242,7 +241,7 @@ def test_people_without_values_need_a_cell(app: Tab) -> None:
     lines = draft.people.edited_grid.assign(missing=False)
     draft.people.grid = draft.people.edited_grid = lines
     draft.people.version += 1
-    rule(app, "Events of").set_value(OWN_PERSON).run()
+    rule(app, "Events whose").set_value(OWN_PERSON).run()
     assert "no cell for missing values" in app.errors
     assert app.button("Open the data set").disabled
 
@@ -252,10 +251,34 @@ def test_a_cap_that_drops_most_events_is_said(app: Tab) -> None:
     people = patients()
     events = pd.concat([stays(people)] * 4)
     answer(say_cap(bring(app, people, events), 1))
-    dropped = [each.value for each in app.at.warning if "more than half" in each.value]
+    dropped = [
+        each.value for each in app.at.warning if "of the rows count" in each.value
+    ]
     assert len(dropped) == 1
+    assert "people rather than rows" in dropped[0]
     say_cap(app, 20)
-    assert "more than half of the events" not in app.text
+    assert "of the rows count" not in app.text
+
+
+def test_a_file_of_people_who_have_several_rows_is_doubted(app: Tab) -> None:
+    """Whoever takes the members of households for the people would lose most rows."""
+    people = patients()
+    bring(app, people, stays(people))
+    words = "If patients.csv has one row for each person"
+    assert words not in app.text.replace("\\", "")
+    roles = rule(app, "Which file has one row")
+    roles.set_value(roles.options[1]).run()
+    assert words in app.text.replace("\\", "")
+
+
+def test_columns_that_are_left_out_are_named_before_opening(app: Tab) -> None:
+    """A number of the order would vanish from the drawn file without a word."""
+    people = patients()
+    orders = stays(people).assign(order_no=lambda rows: range(5000, 5000 + len(rows)))
+    answer(say_cap(bring(app, people, orders), 3))
+    shown = app.text.replace("\\", "")
+    assert "**Left out of stays.csv:** " in shown
+    assert "order_no" in shown
 
 
 def test_what_was_answered_outlasts_another_page(app: Tab) -> None:
@@ -463,7 +486,7 @@ def test_a_pair_is_declared_anew(app: Tab) -> None:
     # as it was answered: nothing is open, and another rule may be chosen
     assert rule(app, "Keys such").value == AS_WRITTEN
     assert not app.button("Open the data set").disabled
-    rule(app, "Events of").set_value(OWN_PERSON).run()
+    rule(app, "Events whose").set_value(OWN_PERSON).run()
     lines = pair.people.edited_grid
     lines.loc[lines["column"] == "age", "high"] = "109"
     lines["missing"] = True
@@ -508,7 +531,7 @@ def test_a_pair_is_anonymized(app: Tab) -> None:
     app.set("multiselect", "What should stay unknown", ["nights"])
     app.press("Make both anonymized tables")
     assert app.errors == ""
-    made = app.session.own(PairResult).made
+    made = app.session.own(session.AnonymizePairResult).made
     assert made is not None
     people, events = made.people.frame, made.events.frame
     both = people.merge(events, on="patient").reset_index()
@@ -547,6 +570,42 @@ def test_a_pair_is_anonymized(app: Tab) -> None:
     assert "something of a person's events may find fewer people" in app.text
 
 
+def test_both_anonymized_tables_are_judged_together(app: Tab) -> None:
+    """Nobody could say what k-anonymity took from people, events and their ties."""
+    people = patients()
+    events = stays(people).sort_values("patient")
+    # a patient stays in one ward, and the old ones in the first
+    old = people.set_index("patient")["age"].loc[events["patient"]].to_numpy() > 45
+    events["ward"] = np.where(old, "A", "B")
+    answer(say_cap(bring(app, people, events), 2)).press("Open the data set")
+    app.go("anonymize")
+    app.set("multiselect", "What others may know about a", ["sex", "age"])
+    app.press("Make both anonymized tables").press("Evaluate")
+    app.go("evaluate")
+    assert app.errors == ""
+    chosen = next(each for each in app.at.selectbox if each.label == "Release")
+    assert chosen.value == "anonymized pair"
+    figures = {each.label: each.value for each in app.at.metric}
+    made = app.session.own(session.AnonymizePairResult).made
+    left_out = made.left_out_people / len(people)
+    assert figures["People left out"] == percent(left_out)
+    assert figures["Keys that do not fit"] == "0"
+    # wards and the number of events are published as they are
+    assert figures["Events of one person kept"].startswith(("9", "100"))
+    assert "on average in the original" in app.text
+    assert "spread evenly over these values" in app.text
+    across, of_person = (each.value for each in app.at.dataframe[:2])
+    pairs = {*zip(across["column of people"], across["column of events"], strict=True)}
+    assert ("age", "ward") in pairs
+    assert of_person["column of events"].tolist() == ["nights", "ward"]
+    for table in ("People", "Events"):
+        app.set("segmented_control", "Table", table)
+        assert app.errors == ""
+    kinds = [line.content.get("evaluation") for line in app.curator.lines()]
+    assert "events of one person" in kinds
+    assert spent(app) == 0
+
+
 def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     """An address that was taken for known, and then not, would leave as it is."""
     people = patients()
@@ -563,7 +622,7 @@ def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     assert "Published as they are: age and nights." in app.text
     app.press("Make both anonymized tables")
     assert app.errors == ""
-    made = app.session.own(PairResult).made
+    made = app.session.own(session.AnonymizePairResult).made
     assert list(made.people.frame) == ["patient", "sex", "age"]
     assert list(made.events.frame) == ["patient", "ward", "nights"]
     # from the audit, where it was known
@@ -589,7 +648,7 @@ def test_a_number_that_events_repeat_is_not_proposed(app: Tab) -> None:
     app.go("anonymize")
     assert "Not published: caseno." in app.text
     app.press("Make both anonymized tables")
-    assert list(app.session.own(PairResult).made.events.frame) == [
+    assert list(app.session.own(session.AnonymizePairResult).made.events.frame) == [
         "patient",
         "ward",
         "nights",
@@ -605,7 +664,7 @@ def test_unchanged_columns_and_other_versions_are_said(
     open_pair(app).go("anonymize")
     app.set("multiselect", "What others may know about a", ["sex", "ward"])
     app.press("Make both anonymized tables")
-    made = app.session.own(PairResult).made
+    made = app.session.own(session.AnonymizePairResult).made
     shares = {}
     for column in ("age", "nights"):
         of_people = ["sex", *({column} & {*made.people.frame})]
@@ -719,7 +778,7 @@ def test_a_server_has_a_smallest_group_for_pairs_too(
     monkeypatch.setattr(linked_view, "read_policy", lambda: Policy(k=290))
     app.press("Make both anonymized tables")
     assert "fewer than 290" in app.errors
-    assert app.session.own(PairResult).made is None
+    assert app.session.own(session.AnonymizePairResult).made is None
 
 
 def test_rows_that_do_not_fit_are_said(app: Tab) -> None:
@@ -997,10 +1056,10 @@ def test_a_button_answers_what_was_met_too(app: Tab) -> None:
     events.loc[:8, "patient"] = [f"x{i}" for i in range(9)]
     events.loc[9:12, "patient"] = None
     say_cap(bring(app, people, events), 3)
-    rule(app, "9 events of nobody").set_value(OWN_PERSON).run()
+    rule(app, "9 events whose person").set_value(OWN_PERSON).run()
     answer(app)
-    assert rule(app, "9 events of nobody").value == OWN_PERSON  # a person's answer
-    assert rule(app, "4 rows do not say whose").value == LEAVE_OUT
+    assert rule(app, "9 events whose person").value == OWN_PERSON  # a person's answer
+    assert rule(app, "4 rows have no key").value == LEAVE_OUT
 
 
 def test_two_files_without_a_common_column_wait(app: Tab) -> None:
@@ -1093,6 +1152,16 @@ def test_a_pair_with_one_known_file_is_asked_about(
     own = app.curator.account.dataset
     (other,) = {*app.curator.ledger.datasets()} - {own}
     assert same_people(own, app.curator.ledger) == [other]
+    # what the other has spent is said before paying, and in the ledger
+    assert "is about the same people" not in app.go("ledger").text
+    app.session.choose(other)
+    app.go("synthesize").release()
+    app.session.choose(own)
+    for page in ("ledger", "synthesize"):
+        app.go(page)
+        if page == "synthesize":
+            app.press("Release for")
+        assert "stays\\.csv is about the same people and has spent" in app.text
 
 
 def test_a_pair_of_other_people_is_not_asked_about(app: Tab) -> None:
@@ -1323,10 +1392,12 @@ def test_a_pair_is_judged_as_one(app: Tab) -> None:
         "Number of events off by",
         "Keys that do not fit",
     }
-    assert "is farthest from the original" in app.text
+    assert "Two events of one person" in app.text
+    assert "on average in the original" in app.text
     for table in ("Events", "People"):
         app.set("segmented_control", "Table", table)
         assert app.errors == ""
+        assert "is farthest from the original" in app.text
         columns = next(
             each.value for each in app.at.dataframe if "column" in each.value
         )

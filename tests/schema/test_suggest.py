@@ -429,6 +429,19 @@ def test_a_running_number_is_left_out(first: int) -> None:
     assert left_out(schema) == {"lfd"}
 
 
+def test_a_running_number_that_few_rows_repeat_is_left_out() -> None:
+    """A register in which eight people are there twice would publish their numbers."""
+    frame = pd.DataFrame(
+        {
+            "patient": [*range(1, 201), *range(8)],
+            "often": [*range(1, 191), *range(1, 19)],  # 9 % of the rows
+            "gap": [*range(1, 200), *range(210, 219)],
+        }
+    ).replace({"patient": {0: 200}})
+    schema = dp.suggest_schema(frame)
+    assert left_out(schema) == {"patient"}
+
+
 def test_a_number_with_decimals_is_no_personal_number() -> None:
     """A measurement whose name ends in id would name people, or not, as one of its
     values says.

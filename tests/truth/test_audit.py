@@ -57,6 +57,10 @@ VALUE = (
     "{column} is {value} with a chance of {chance}; for anybody in the table, the "
     "chance is {before}."
 )
+OFTEN = (
+    "The person has {value} in {column} at least once with a chance of {chance}; for "
+    "anybody in the table, the chance is {before}."
+)
 STEP = (
     "{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)"
 )
@@ -253,11 +257,12 @@ def separation(people: People) -> float:
 
 
 def chances(t: Truth, rows: pd.DataFrame) -> pd.Series:
-    """Of each value of the secret among some rows, by people; in the order of the
-    page's table.
+    """That a person of some rows has a value of the secret in one of them; in the order
+    of the page's table.
     """
     held = rows.assign(person=t.person)[[t.secrets[0], "person"]].drop_duplicates()
-    return held[t.secrets[0]].value_counts(normalize=True)[list(t.values)]
+    people = held["person"].nunique()
+    return held[t.secrets[0]].value_counts()[list(t.values)] / people
 
 
 def likely(t: Truth) -> tuple[str, float, float]:
@@ -335,9 +340,11 @@ PAGE = {
     f"{ONE} > value": lambda t: lambda shown: set(shown) == set(t.alike[t.secrets[0]]),
     f"{ONE} > chance in this group": lambda t: list(chances(t, t.alike)),
     f"{ONE} > in the whole table": lambda t: list(chances(t, t.rows)),
-    f"{VALUE}|value": lambda t: likely(t)[0],
-    f"{VALUE}|chance": lambda t: likely(t)[1],
-    f"{VALUE}|before": lambda t: likely(t)[2],
+    **{
+        f"{sentence}|{name}": lambda t, place=place: likely(t)[place]
+        for sentence in (VALUE, OFTEN)
+        for place, name in enumerate(("value", "chance", "before"))
+    },
     f"{MORE}|column": lambda t: (
         lambda shown: t.unique_after(f"with {shown}") == t.worst
     ),

@@ -25,7 +25,7 @@ MISSING_WORDS = {"", "k.A."}
 GRID = WHO = HEAD = "Share numbers or a table"
 KEPT = (
     "With at most {rows} per person, only {kept} of the rows count. Results then "
-    "describe people rather than rows."
+    "describe people rather than rows. Choose a larger number if the rows matter."
 )
 
 SEARCH = (

@@ -291,7 +291,7 @@ def of_tables(
         f"{GROUP}|rows": group,
         f"{GROUP}|low": group - half,
         f"{GROUP}|high": group + half,
-        f"{TITLE} > table": bars,
+        f"{TITLE} > columns": bars,
         f"{TITLE} > label": lambda shown: (
             len(shown) == len(alike)
             and all(
@@ -410,7 +410,7 @@ def before_tables(walk: Walk, marking: Any) -> set[str]:
     errors = (noise @ (targets @ np.linalg.pinv(design, rcond=1e-9)).T).T
     names = [" × ".join(columns[i] for i in pair) for pair in pairs]
     bars = shown_of(walk, marking, f"{TITLE} > error (95 %)")
-    shown = dict(zip(shown_of(walk, marking, f"{TITLE} > table"), bars, strict=True))
+    shown = dict(zip(shown_of(walk, marking, f"{TITLE} > columns"), bars, strict=True))
     assert set(shown) == set(names), "no two tables are alike here"
     for name, error in zip(names, errors[:-1], strict=True):
         assert covers(error)(shown[name]), name
@@ -718,7 +718,7 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     before = figures(walk.tab, marking)
     bars = [
         next(each.shown for each in before if each.id == f"{TITLE} > {name}")
-        for name in ("table", "error (95 %)")
+        for name in ("columns", "error (95 %)")
     ]
     halves = {
         name: (walk.sizes[name], float(half))

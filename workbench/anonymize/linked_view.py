@@ -66,18 +66,15 @@ class Asked:
 
 
 @dataclass(kw_only=True)
-class PairResult(DataSetState):
-    """Both anonymized tables of the current data set; None until they are made.
+class PairOutcome(DataSetState):
+    """What is known of both anonymized tables; None until they are made.
 
     Attributes:
         asked: what was asked for.
-        plan: what they were made by.
         report: the risk of the people in the published tables, who are all audited.
     """
 
-    made: AnonymizedPair | None = None
     asked: Asked | None = None
-    plan: LinkedPlan | None = None
     report: AuditReport | None = None
 
 
@@ -98,16 +95,17 @@ def show(linked: LinkedCurator) -> None:
     if not asked.known:
         st.info(_("Choose at least one column that others may know."))
     widgets.show_notice("anonymize")
-    result = session.own(PairResult)
-    if result.made is not None:
-        if result.asked != asked:
+    result = session.own(session.AnonymizePairResult)
+    if result.made is not None and result.plan is not None:
+        outcome = session.own(PairOutcome)
+        if outcome.asked != asked:
             st.warning(
                 _(
                     "These tables were made under earlier settings. Make them again, "
                     "or choose those settings again."
                 )
             )
-        _show_result(linked, result, result.made)
+        _show_result(linked, outcome, result.made, result.plan)
 
 
 def _ask(linked: LinkedCurator, roles: LinkedRoles) -> Asked:
@@ -205,7 +203,8 @@ def _publication_sentences(
 
 def _make(linked: LinkedCurator, asked: Asked) -> None:
     """Make both tables, and note them in the ledger."""
-    result = session.own(PairResult)
+    result = session.own(session.AnonymizePairResult)
+    outcome = session.own(PairOutcome)
     with session.keep_error("anonymize"):
         session.session().notices.pop("anonymize", None)
         hierarchies = session.evaluate_once(
@@ -223,8 +222,9 @@ def _make(linked: LinkedCurator, asked: Asked) -> None:
         smallest = read_policy().smallest_group(linked.people.schema.unit)
         with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
             made = linked.anonymize(plan, smallest_group=smallest)
-            result.report = _audit(linked, made, asked)
-        result.made, result.asked, result.plan = made, asked, plan
+            outcome.report = _audit(linked, made, asked)
+        outcome.asked = asked
+        result.made, result.plan = made, plan
 
 
 def _audit(linked: LinkedCurator, made: AnonymizedPair, asked: Asked) -> AuditReport:
@@ -266,12 +266,11 @@ def _compute_report(
 
 
 def _show_result(
-    linked: LinkedCurator, result: PairResult, made: AnonymizedPair
+    linked: LinkedCurator, outcome: PairOutcome, made: AnonymizedPair, plan: LinkedPlan
 ) -> None:
     """Show both tables, what they hold, and what they do not protect against."""
-    asked, plan, report = result.asked, result.plan, result.report
+    asked, report = outcome.asked, outcome.report
     assert asked is not None
-    assert plan is not None
     assert report is not None
     st.success(_promise(asked, made, people_words(report.risk.k)))
     widgets.show_internal_badge()
@@ -292,6 +291,9 @@ def _show_result(
             hide_index=True,
             alt=_("What groups give away"),
         )
+    if st.button(_("Evaluate"), icon=":material/balance:"):
+        session.leave_note(session.JudgeAnonymizedTable())
+        st.switch_page(session.page_script("evaluate"))
     name = public_name(linked.people.lines())
     metadata = made.guarantee.as_metadata()
     for title, what, table in (

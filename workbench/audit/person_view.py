@@ -147,7 +147,15 @@ def group_sentences(report: OnePersonReport) -> list[str]:
             report.people,
         )
     ]
-    certain = [name for name, number_of in report.values.items() if number_of == 1]
+    shared = {
+        name: [secret.value for secret in secrets if secret.group_chance == 1]
+        for name, secrets in report.secrets.items()
+    }
+    certain = [
+        name
+        for name, values in shared.items()
+        if values and name not in report.repeated
+    ]
     if certain:
         lines.append(
             _(
@@ -155,19 +163,38 @@ def group_sentences(report: OnePersonReport) -> list[str]:
             ).format(columns=escape_markdown(join(certain), max_length=200))
         )
     for name, secrets in report.secrets.items():
-        if name not in certain and secrets:
-            most = secrets[0]
+        if name in certain or not secrets:
+            continue
+        if shared[name]:
             lines.append(
                 _(
-                    "{column} is {value} with a chance of {chance}; for anybody in "
-                    "the table, the chance is {before}."
+                    "All of them have {values} in {column} at least once: nothing is "
+                    "left to guess."
                 ).format(
                     column=escape_markdown(name),
-                    value=escape_markdown(most.value, max_length=60),
-                    chance=percent(most.group_chance),
-                    before=percent(most.table_chance),
-                ),
+                    values=escape_markdown(join(shared[name]), max_length=200),
+                )
             )
+            continue
+        sentence = (
+            _(
+                "The person has {value} in {column} at least once with a chance of "
+                "{chance}; for anybody in the table, the chance is {before}."
+            )
+            if name in report.repeated
+            else _(
+                "{column} is {value} with a chance of {chance}; for anybody in the "
+                "table, the chance is {before}."
+            )
+        )
+        lines.append(
+            sentence.format(
+                column=escape_markdown(name),
+                value=escape_markdown(secrets[0].value, max_length=60),
+                chance=percent(secrets[0].group_chance),
+                before=percent(secrets[0].table_chance),
+            )
+        )
     return lines
 
 

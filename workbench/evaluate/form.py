@@ -8,12 +8,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.plan import Plan
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.evaluation import HierarchiesQuestion
 from dpcore.evaluation.declared import (
     DeclaredTable,
@@ -22,7 +23,14 @@ from dpcore.evaluation.declared import (
     fit_to_schema,
     label_meanings,
 )
-from dpcore.release import Release
+from dpcore.evaluation.utility.event_pairs import (
+    choose_event_pairs,
+    columns_of_one_value,
+    event_pair_schema,
+    name_of_other_event,
+)
+from dpcore.release import AnonymizedPair, Release
+from dpcore.schema.linked import NUMBER_OF_EVENTS
 from dpcore.schema.values import as_text
 from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.rows import PublicTable
@@ -41,6 +49,7 @@ from workbench.store.ledger.datasets import DataSet
 from workbench.ui import file_view, releases, widgets
 
 ANONYMIZED_KEY = "anonymized"
+ANONYMIZED_PAIR_KEY = "anonymized pair"
 FILE_KEY = "file"
 MAX_UNKNOWN_SHARE = 0.05
 """Share of the rows with texts of unknown meaning up to which a file is judged."""
@@ -75,23 +84,27 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairCandidate:
-    """A release of two linked tables to judge: both tables of one drawing.
+    """Two linked tables to judge: both tables of one drawing, or both anonymized ones.
 
     Attributes:
-        key: id of the release of both.
+        key: id of the release of both, or `ANONYMIZED_PAIR_KEY` and a digest.
         title: title for people.
-        release: source of both tables.
-        people: the drawn people, with their number of events.
-        events: the drawn events, with the columns of their people.
+        release: source of both tables; None for anonymized ones.
+        people: the people, with their number of events.
+        events: the events that count, with the columns of their people.
+        event_pairs: two events of each person, as `choose_event_pairs` returns them.
         broken_links: as `count_broken_links` says.
+        left_out_share: share of the people who were left out. Private.
     """
 
     key: str
     title: str
-    release: LinkedRelease
+    release: LinkedRelease | None
     people: Candidate
     events: Candidate
+    event_pairs: PublicTable
     broken_links: int
+    left_out_share: float
 
 
 @dataclass(kw_only=True)
@@ -102,6 +115,7 @@ class EvaluateState(session.DataSetState):
         drawn_rows: by the field that chose a release, its request id and number of rows, and
             these rows.
         drawn_pair: the last pair that was chosen.
+        judged_pair: the last anonymized tables that were chosen as a pair.
         meanings: by the key of a file, what its labels stand for, as a person said.
         read_tables: by the digest of a table from elsewhere and what its labels stand for,
             this table read by the schema.
@@ -111,6 +125,7 @@ class EvaluateState(session.DataSetState):
         default_factory=dict
     )
     drawn_pair: PairCandidate | None = None
+    judged_pair: AnonymizedPair | None = None
     meanings: dict[str, dict[str, dict[str, list[str | None]]]] = field(
         default_factory=dict
     )
@@ -123,12 +138,14 @@ def choose_candidate(curator: Curator) -> Candidate | PairCandidate | None:
     """Ask for the table or the pair to judge; return None until there is one."""
     made = releases.list_releases(curator)
     shown = session.session().runs.shown_request_id
-    if session.take_note(session.JudgeAnonymizedTable) is not None:
-        shown = ANONYMIZED_KEY
     data_set = session.session().data_set
     linked = session.session().linked
+    if session.take_note(session.JudgeAnonymizedTable) is not None:
+        shown = ANONYMIZED_KEY if linked is None else ANONYMIZED_PAIR_KEY
     pairs = releases.list_pairs(data_set) if data_set and linked else []
-    titles = _release_titles(pairs) | _candidate_titles(made)
+    titles = (
+        _release_titles(pairs) | _anonymized_pair_titles() | _candidate_titles(made)
+    )
     of_parts = sum(bool(line["part"]) for line in made)
     if of_parts:
         st.caption(
@@ -146,6 +163,8 @@ def choose_candidate(curator: Curator) -> Candidate | PairCandidate | None:
     key = widgets.ask_by_title(
         st.selectbox, capital("release"), titles, index=index, key=field
     )
+    if linked is not None and key == ANONYMIZED_PAIR_KEY:
+        return _read_anonymized_pair(linked, titles[key])
     if data_set is not None and any(line["request_id"] == key for line in pairs):
         return _draw_pair(data_set, key, titles[key])
     return _ask_for_candidate(
@@ -178,9 +197,88 @@ def _draw_pair(data_set: DataSet, key: str, title: str) -> PairCandidate:
             key=key,
             title=title,
             release=release,
+            event_pairs=PublicTable(
+                choose_event_pairs(
+                    drawn.events,
+                    pd.factorize(drawn.events.iloc[:, 0])[0],
+                    columns_of_one_value(release.events.schema),
+                )
+            ),
             broken_links=count_broken_links(release, drawn.people, drawn.events),
-            **halves,
+            left_out_share=0.0,
+            people=halves["people"],
+            events=halves["events"],
         )
+    return state.drawn_pair
+
+
+def _read_anonymized_pair(linked: LinkedCurator, title: str) -> PairCandidate:
+    """Return both anonymized tables as the two views, once while they are chosen.
+
+    Of each person as many events are taken, by chance, as count in releases.
+    """
+    result = session.own(session.AnonymizePairResult)
+    state = session.own(EvaluateState)
+    made, plan = result.made, result.plan
+    assert made is not None
+    assert plan is not None
+    if (
+        state.judged_pair is made
+        and state.drawn_pair is not None
+        and state.drawn_pair.release is None
+    ):
+        return state.drawn_pair
+    digests = [digest(table.frame) for table in (made.people, made.events)]
+    key = "-".join([ANONYMIZED_PAIR_KEY, *digests])
+    unit = linked.linked.events.unit
+    people = made.people.frame.drop(columns=linked.linked.people_key)
+    owner = pd.Index(made.people.frame[linked.linked.people_key]).get_indexer(
+        made.events.frame[linked.linked.events_key]
+    )
+    events = made.events.frame.drop(columns=linked.linked.events_key)
+    order = np.random.default_rng(0).permutation(len(events))
+    counts = np.bincount(owner, minlength=len(people)).clip(max=unit.max_rows)
+    people = people.assign(**{NUMBER_OF_EVENTS: counts})
+    places = pd.Series(owner[order]).groupby(owner[order]).cumcount().to_numpy()
+    counted = np.sort(order[places < unit.max_rows])
+    of_person = people.iloc[owner[counted]].reset_index(drop=True)
+    events = events.iloc[counted].reset_index(drop=True)
+    meanings = label_meanings(plan.hierarchies)
+    frames = {
+        "people": (linked.people, people),
+        "events": (linked.events, pd.concat([of_person, events], axis="columns")),
+    }
+    halves = {
+        view: candidate_of_table(
+            f"{key} {view}",
+            title,
+            frame,
+            _read_once(curator, f"{key} {view}", frame, meanings, left_out_columns=()),
+        )
+        for view, (curator, frame) in frames.items()
+    }
+    columns = columns_of_one_value(linked.linked.events)
+    pairs = choose_event_pairs(events, owner[counted], columns)
+    again = {name_of_other_event(name): own for name, own in meanings.items()}
+    declared = fit_to_schema(
+        pairs,
+        event_pair_schema(linked.events.schema, columns),
+        {**meanings, **again},
+    )
+    state.drawn_pair = PairCandidate(
+        key=key,
+        title=title,
+        release=None,
+        event_pairs=PublicTable(declared.frame),
+        broken_links=int(
+            made.people.frame[linked.linked.people_key].duplicated().sum()
+            + (owner < 0).sum()
+        ),
+        left_out_share=made.left_out_people / (len(people) + made.left_out_people),
+        people=halves["people"],
+        events=halves["events"],
+    )
+    state.judged_pair = made
     return state.drawn_pair
 
 
@@ -242,6 +340,17 @@ def _candidate_titles(listed_releases: list[dict[str, str]]) -> dict[str, str]:
         )
     titles[FILE_KEY] = _("A file made elsewhere")
     return titles
+
+
+def _anonymized_pair_titles() -> dict[str, str]:
+    """Return the title of both anonymized tables, if they are made."""
+    made = session.own(session.AnonymizePairResult).made
+    if made is None:
+        return {}
+    title = name_and_text(
+        _("Both anonymized tables"), translate_stored(*made.guarantee.models)
+    )
+    return {ANONYMIZED_PAIR_KEY: title}
 
 
 def _release_titles(listed_releases: list[dict[str, str]]) -> dict[str, str]:

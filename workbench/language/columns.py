@@ -147,8 +147,8 @@ class _NumbersForm(ColumnForm):
 
     @classmethod
     def describe_values(cls, column: Integer | Real) -> str:
-        special = map(number, column.special[:MAX_SHOWN_CATEGORIES])
-        return ", ".join([f"{number(column.low)} – {number(column.high)}", *special])
+        special = map(_text, column.special[:MAX_SHOWN_CATEGORIES])
+        return ", ".join([f"{_text(column.low)} – {_text(column.high)}", *special])
 
     @classmethod
     def _parse_numbers(cls, line: Mapping[str, Any], fact: str) -> tuple[Any, ...]:

@@ -22,7 +22,9 @@ GLOSSARY = {
         "All the loss that may ever be spent on one data set. It never grows."
     ),
     "charge": N_(
-        "The amount that one release takes off the budget. There are no refunds."
+        "The amount that one release takes off the budget. There are no refunds. "
+        "Shares of the budget add up. Beside a share is the epsilon of that share "
+        "alone: half of the budget can have more than half of its epsilon."
     ),
     "domain": N_(
         "The cells that a column can have. They are known without looking at the data."

@@ -62,6 +62,7 @@ EVALUATION_SENTENCES = {
     "risk of each row": N_("re-identification risk by {about}"),
     "what one person's group gives away": N_("re-identification risk by {about}"),
     "similarity": N_("a release compared with the original"),
+    "events of one person": N_("a release compared with the original"),
     "propensity": N_("a release compared with the original"),
     "learning": N_("learning {about} from a release"),
     "attacks": N_("attacks on a release"),

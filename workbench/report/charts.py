@@ -71,6 +71,7 @@ HEADINGS = {
     "independent columns": N_("independent columns"),
     "distance": N_("distance"),
     "table": N_("table"),
+    "columns": N_("columns"),
     "task": N_("learner"),
     "mean": N_("mean"),
     "runs": N_("splits"),

@@ -32,6 +32,7 @@ from workbench.server.workers.callbacks import cancelled_by
 from workbench.session.draft import Draft, LinkedDraft
 from workbench.session.draft import TableChoice as TableChoice
 from workbench.session.notes import LINKED_KIND as LINKED_KIND
+from workbench.session.notes import AnonymizePairResult as AnonymizePairResult
 from workbench.session.notes import AnonymizeResult as AnonymizeResult
 from workbench.session.notes import BringPair as BringPair
 from workbench.session.notes import BringTable as BringTable

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dpcore.anonymization.linked import LinkedPlan
 from dpcore.anonymization.plan import Plan
 from dpcore.io.options import ReadOptions
-from dpcore.release import AnonymizedTable
+from dpcore.release import AnonymizedPair, AnonymizedTable
 from dpcore.suppression import PublishedTable
 
 _DEFAULT_READ_OPTIONS = ReadOptions()
@@ -22,6 +23,18 @@ class AnonymizeResult(DataSetState):
     """The anonymized table made from the current data set; None until it is made."""
 
     table: AnonymizedTable | None = None
+
+
+@dataclass(kw_only=True)
+class AnonymizePairResult(DataSetState):
+    """Both anonymized tables of the current data set; None until they are made.
+
+    Attributes:
+        plan: what they were made by.
+    """
+
+    made: AnonymizedPair | None = None
+    plan: LinkedPlan | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

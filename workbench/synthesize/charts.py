@@ -30,7 +30,7 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
     Tables are (name, cells, half-width). Without a number of rows, the bars are in
     rows.
     """
-    frame = pd.DataFrame(tables, columns=["table", "cells", "half"])
+    frame = pd.DataFrame(tables, columns=["columns", "cells", "half"])
     frame["share"] = frame["half"] * frame.pop("cells") / (rows or math.inf)
     frame["label"] = [
         f"± {whole_number_text(half)} ({percent(share)})"
@@ -49,14 +49,16 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
         else altair.X("half:Q", title=_(HEADINGS["half"]))
     )
     bars = chart.mark_bar(color=PRIVATE, height=14).encode(
-        y=altair.Y("table:N", sort=None, title=None, axis=altair.Axis(labelLimit=220)),
+        y=altair.Y(
+            "columns:N", sort=None, title=None, axis=altair.Axis(labelLimit=220)
+        ),
         x=length,
-        tooltip=tooltips("table", half=",.0f", share=".1%")
+        tooltip=tooltips("columns", half=",.0f", share=".1%")
         if rows
-        else tooltips("table", half=",.0f"),
+        else tooltips("columns", half=",.0f"),
     )
     values = chart.mark_text(align="left", dx=4).encode(
-        y=altair.Y("table:N", sort=None),
+        y=altair.Y("columns:N", sort=None),
         x=length,
         text=altair.Text("label:N"),
     )

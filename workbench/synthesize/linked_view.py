@@ -14,7 +14,7 @@ from dpcore.schema import Schema
 from dpcore.schema.schema import uncovered_facts
 from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.language.budget import amount_words, share_percent
+from workbench.language.budget import amount_words, share_percent, share_words
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import (
@@ -36,7 +36,7 @@ from workbench.synthesize.script import (
     write_linked_script,
 )
 from workbench.synthesize.state import is_pair_planned
-from workbench.ui import epsilon_view, releases, widgets
+from workbench.ui import epsilon_view, releases, same_people_view, widgets
 
 PLANNED_FILES = ("people.csv", "events.csv")
 """Names under which the tables of a plan are saved where the data is."""
@@ -287,9 +287,10 @@ def _confirm(linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]) 
         after = quotes[0].balance.remaining_units - charge
         costs = (
             name_and_text(capital("cost"), amount_words(charge, account)),
-            name_and_text(_("Left after"), amount_words(after, account)),
+            name_and_text(_("Left after"), share_words(after, account)),
         )
         st.write("  \n".join(costs))
+        same_people_view.say_spending(account.dataset)
         st.write(
             _(
                 "In 95 of 100 cases, a cell is off by at most {people} people, or "

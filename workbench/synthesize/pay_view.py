@@ -8,7 +8,7 @@ from dpcore.release import guarantee_of
 from dpcore.schema.schema import uncovered_facts
 from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.language.budget import amount_words
+from workbench.language.budget import amount_words, share_words
 from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import (
     escape_markdown,
@@ -23,7 +23,15 @@ from workbench.store.sources.job import Job
 from workbench.synthesize.preview import Preview
 from workbench.synthesize.script import PLAN_ROWS, file_reading_code, write_script
 from workbench.synthesize.state import planning_curator
-from workbench.ui import charged, file_view, kept_view, releases, verdict, widgets
+from workbench.ui import (
+    charged,
+    file_view,
+    kept_view,
+    releases,
+    same_people_view,
+    verdict,
+    widgets,
+)
 
 
 def offer(preview: Preview) -> None:
@@ -146,11 +154,12 @@ def _confirm(preview: Preview) -> None:
                     name_and_text(capital("cost"), cost_words(quote, curator.account)),
                     name_and_text(
                         _("Left after"),
-                        amount_words(quote.remaining_units_after, curator.account),
+                        share_words(quote.remaining_units_after, curator.account),
                     ),
                 ],
             ),
         )
+        same_people_view.say_spending(curator.account.dataset)
         leading = _leading_errors(preview)
         if leading:
             st.write(" ".join(leading))

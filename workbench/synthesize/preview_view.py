@@ -125,7 +125,6 @@ def _show_metrics(preview: Preview) -> None:
         share_percent(max(0, quote.remaining_units_after), account),
         help=_(GLOSSARY["budget"]),
     )
-    after.caption(_epsilon_of(max(0, quote.remaining_units_after), account))
     width = (
         preview.form.mean_error_width(
             preview.recipe, preview.curator, preview.spent_loss, rows

@@ -37,14 +37,14 @@ from workbench.upload.grid import LEAVE_OUT as LEFT_OUT_KIND
 
 RULES = {
     "orphans": (
-        N_("Events of nobody in the table of people"),
+        N_("Events whose person is not in the table of people"),
         {
             LEAVE_OUT: N_("leave them out"),
             OWN_PERSON: N_("keep them, for a person of whom nothing else is known"),
         },
     ),
     "without_key": (
-        N_("Rows that do not say whose they are"),
+        N_("Rows without a key"),
         {
             LEAVE_OUT: N_("leave them out"),
             OWN_PERSON: N_("keep them, each as a person of its own"),
@@ -114,7 +114,7 @@ def show(pair: LinkedDraft) -> None:
         _offer_reading_keys(pair)
     else:
         unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
-        rules = _ask_rules(pair, unit)
+        rules = _ask_rules(pair)
         if not _have_common_people(pair):
             problem = _("By these keys, the tables do not fit together: see below.")
     st.header(_("What is publicly known"))
@@ -247,6 +247,12 @@ def _ask_roles(pair: LinkedDraft) -> None:
             persist_state="session",
         )
         pair.keys[place] = chosen or ""
+    st.caption(
+        _(
+            "A person is whoever these columns name. If they name households, then "
+            "households are protected."
+        )
+    )
 
 
 def _have_common_people(pair: LinkedDraft) -> bool:
@@ -260,7 +266,7 @@ def _have_common_people(pair: LinkedDraft) -> bool:
     return max(shares) >= linked.MIN_KNOWN_KEYS
 
 
-def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
+def _ask_rules(pair: LinkedDraft) -> LinkRules | None:
     """Ask for a public rule for each kind of row that does not fit; None while one is
     open, or the tables are not about the same people.
     """
@@ -294,6 +300,19 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
             ),
             icon=":material/link_off:",
         )
+    elif counts.repeated_people > linked.MAX_REPEATED_KEYS * counts.people:
+        widgets.show_internal_badge()
+        st.warning(
+            _(
+                "{share} of the people have several rows in {file}. If {other} has one "
+                "row for each person, choose it above as the table of people."
+            ).format(
+                share=percent(counts.repeated_people / counts.people),
+                file=escape_markdown(pair.people.name),
+                other=escape_markdown(pair.events.name),
+            ),
+            icon=":material/swap_horiz:",
+        )
     met = {
         "orphans": _orphans_met(counts),
         "without_key": _missing_met(counts),
@@ -306,10 +325,7 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
         _ask_rule(pair, "keys", respelled or _(RULES["keys"][0]))
     with st.container(border=True):
         _ask_row_rules(pair, met)
-    rules = _read_rules(pair) if is_linked else None
-    if rules is not None and unit is not None:
-        _say_dropped(pair, rules, unit)
-    return rules
+    return _read_rules(pair) if is_linked else None
 
 
 def _ask_rules_unseen(pair: LinkedDraft) -> LinkRules | None:
@@ -392,8 +408,8 @@ def _ask_rule(pair: LinkedDraft, rule: str, label: str) -> None:
 def _orphans_met(counts: Any) -> str:
     return (
         ngettext(
-            "{number:,} event of nobody in the table of people",
-            "{number:,} events of nobody in the table of people",
+            "{number:,} event whose person is not in the table of people",
+            "{number:,} events whose person is not in the table of people",
             counts.orphan_events,
         )
         if counts.orphan_events
@@ -405,8 +421,8 @@ def _missing_met(counts: Any) -> str:
     rows = counts.people_without_key + counts.events_without_key
     return (
         ngettext(
-            "{number:,} row does not say whose it is",
-            "{number:,} rows do not say whose they are",
+            "{number:,} row has no key",
+            "{number:,} rows have no key",
             rows,
         )
         if rows
@@ -436,29 +452,6 @@ def _keys_met(counts: Any) -> str:
         if counts.respelled_keys
         else ""
     )
-
-
-def _say_dropped(pair: LinkedDraft, rules: LinkRules, unit: PrivacyUnit) -> None:
-    """Warn of a largest number of events that drops more than half of them."""
-    if unit.found:
-        return
-    with widgets.catch_and_show_errors():
-        counts = linked.count_linked(pair, rules, unit).content
-        if counts.drops_most_events:
-            widgets.show_internal_badge()
-            st.warning(
-                _(
-                    "With at most {most} for each person, more than half of the "
-                    "events do not count: {dropped:,} of {all:,}. Results then "
-                    "describe people rather than events. Choose a larger number if "
-                    "events matter."
-                ).format(
-                    most=unit.max_rows,
-                    dropped=counts.events_over_cap,
-                    all=counts.events_over_cap + counts.counted_events,
-                ),
-                icon=":material/warning:",
-            )
 
 
 def _ask_columns(
@@ -617,6 +610,15 @@ def _show_proposal(
                 file=name,
             )
         )
+    if schema is not None:
+        for table, own in ((pair.people, schema.people), (pair.events, schema.events)):
+            if own.excluded:
+                lines.append(
+                    _("**Left out of {file}:** {columns}.").format(
+                        file=escape_markdown(table.name),
+                        columns=list_names([column.name for column in own.excluded]),
+                    )
+                )
     if budget is not None:
         lines.append(
             _("**Loss:** at most {most} in total.").format(

@@ -126,9 +126,9 @@ def _ask_whether_to_search(table: str, start: str) -> str:
         _(
             "This is charged when the data set is opened. The program then finds, "
             "with noise, the smallest number among {caps} that about {share} of the "
-            "people do not exceed. In 95 of 100 cases it is off by at most {people} "
-            "people. If the table does not have many more people than that, choose "
-            "a number yourself."
+            "people do not exceed. In 95 of 100 cases, this share is off by at most "
+            "{people} people. If the table does not have many more people than that, "
+            "choose a number yourself."
         ).format(
             caps=join_with_commas(map(number, CAPS_TO_FIND)),
             share=percent(float(QUANTILE_ORDER)),
@@ -208,10 +208,12 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     caps = sorted({*OFFERED_CAPS, *([rows] if rows else [])})
     shares = facts.kept_shares_by_cap(draft, name, caps)
     if rows and shares["rows"][caps.index(rows)] < MIN_KEPT_SHARE:
+        widgets.show_internal_badge()
         st.warning(
             _(
                 "With at most {rows} per person, only {kept} of the rows count. "
-                "Results then describe people rather than rows."
+                "Results then describe people rather than rows. Choose a larger "
+                "number if the rows matter."
             ).format(kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
             icon=":material/warning:",
         )

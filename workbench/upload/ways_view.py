@@ -17,7 +17,7 @@ STEP_TITLES = {
     "anonymize": N_("Anonymize the table"),
     "histogram": N_("Release a histogram"),
     "table": N_("Make a synthetic table"),
-    session.LINKED_KIND: N_("Make people and their events"),
+    session.LINKED_KIND: N_("Make two synthetic files: people and events"),
 }
 
 

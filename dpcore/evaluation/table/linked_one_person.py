@@ -11,7 +11,7 @@ from dpcore.evaluation.base import LinkedRowsEvaluation
 from dpcore.evaluation.table.one_person import (
     KnownFact,
     OnePersonReport,
-    describe_values,
+    find_likely_values,
 )
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.schema import Schema
@@ -23,8 +23,7 @@ from dpcore.tables.rows import LinkedMicrodata
 class LinkedOnePersonQuestion(LinkedRowsEvaluation[OnePersonReport]):
     """Evaluation of what facts about a person and some of their events reveal.
 
-    A sensitive column of events has the values of all events of the group; each person
-    counts once for each value.
+    A person has a value of a sensitive column of events if some event of theirs has it.
 
     Attributes:
         known: facts about the person.
@@ -81,19 +80,20 @@ class LinkedOnePersonQuestion(LinkedRowsEvaluation[OnePersonReport]):
         fits &= np.bincount(original.parents[either], minlength=number) >= len(
             self.events
         )
-        of_group = np.flatnonzero(fits[original.parents])
-        has_event = np.bincount(original.parents, minlength=number) > 0
+        people = int(fits.sum())
         secrets = {}
-        values = {}
         for name in self.sensitive:
-            if name in original.events:
-                different, secrets[name] = describe_values(
-                    original.events, name, of_group, original.parents
-                )
-                # who has no event has none of the values
-                values[name] = different + bool((fits & ~has_event).any())
-            else:
-                values[name], secrets[name] = describe_values(
-                    original.frame, name, np.flatnonzero(fits), None
-                )
-        return OnePersonReport(people=int(fits.sum()), secrets=secrets, values=values)
+            of_events = name in original.events
+            secrets[name] = find_likely_values(
+                original.events if of_events else original.frame,
+                name,
+                np.flatnonzero(fits[original.parents] if of_events else fits),
+                original.parents if of_events else None,
+                people=people,
+                all_people=number,
+            )
+        return OnePersonReport(
+            people=people,
+            secrets=secrets,
+            repeated=frozenset({*self.sensitive}.intersection(original.events)),
+        )

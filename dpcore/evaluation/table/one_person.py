@@ -63,9 +63,13 @@ class KnownFact:
 
 @dataclass(frozen=True, kw_only=True)
 class SecretValue:
-    """Possible sensitive value of the person, with its chance in the group.
+    """Possible sensitive value of the person, with its chance.
 
-    `table_chance` is its chance in the whole table.
+    If a person can have several values, their chances add up to more than 1.
+
+    Attributes:
+        group_chance: share of the people in the group who have the value in some row.
+        table_chance: likewise of the whole table.
     """
 
     value: str
@@ -80,19 +84,19 @@ class OnePersonReport:
     Attributes:
         people: in the group that agrees with the known facts; 0 if nobody does.
         secrets: sensitive column -> its values in the group, most likely first.
-        values: sensitive column -> number of different values in the group.
+        repeated: sensitive columns of which a person can have several values.
     """
 
     people: int
     secrets: Mapping[str, tuple[SecretValue, ...]]
-    values: Mapping[str, int]
+    repeated: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
     """Evaluation of what the `known` facts about a person reveal.
 
-    Each person of the group counts once for each value they have. SEEDS E9.
+    A person with several rows has a value if some row of theirs has it. SEEDS E9.
     """
 
     kind = "what one person's group gives away"
@@ -128,34 +132,55 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
             )
         )
         person = person_codes(frame, schema.unit.id_column)
-        among = None if person is None else person[rows]
-        secrets = {}
-        values = {}
-        for name in self.sensitive:
-            values[name], secrets[name] = describe_values(frame, name, rows, person)
-        people = len(rows) if among is None else len(np.unique(among))
-        return OnePersonReport(people=people, secrets=secrets, values=values)
+        if person is None:
+            people, all_people = len(rows), len(frame)
+        else:
+            people, all_people = len(np.unique(person[rows])), int(person.max()) + 1
+        secrets = {
+            name: find_likely_values(
+                frame, name, rows, person, people=people, all_people=all_people
+            )
+            for name in self.sensitive
+        }
+        return OnePersonReport(
+            people=people,
+            secrets=secrets,
+            repeated=frozenset(
+                name
+                for name in self.sensitive
+                if len(select_one_row_per_person(leaves_of(frame, name).codes, person))
+                > all_people
+            ),
+        )
 
 
-def describe_values(
-    frame: pd.DataFrame, name: str, rows: IntArray, person: IntArray | None
-) -> tuple[int, tuple[SecretValue, ...]]:
-    """Return how many values some rows have, and the most likely ones.
+def find_likely_values(
+    frame: pd.DataFrame,
+    name: str,
+    rows: IntArray,
+    person: IntArray | None,
+    *,
+    people: int,
+    all_people: int,
+) -> tuple[SecretValue, ...]:
+    """Return the values that people of a group have in some row, most likely first.
 
     Args:
         rows: indices of the rows of the group.
         person: (rows of the frame,) the person of each; None if each is one.
+        people: in the group, also those without rows.
+        all_people: in the table, likewise.
     """
     leaves = leaves_of(frame, name)
     among = None if person is None else person[rows]
     here = _count_people_per_value(leaves.codes[rows], among, len(leaves.labels))
     everywhere = _count_people_per_value(leaves.codes, person, len(leaves.labels))
     order = [code for code in np.argsort(-here, kind="stable") if here[code]]
-    return len(order), tuple(
+    return tuple(
         SecretValue(
             value=leaves.labels[code],
-            group_chance=float(here[code] / here.sum()),
-            table_chance=float(everywhere[code] / everywhere.sum()),
+            group_chance=float(here[code] / people),
+            table_chance=float(everywhere[code] / all_people),
         )
         for code in order[:MAX_SHOWN_VALUES]
     )

@@ -83,13 +83,15 @@ def refine_rows(
     Args:
         codes: int64, one array a column, all of one length.
         expected: pair -> rows of each cell, at least 0, as many in all as there are
-            rows.
+            rows. Pairs of fixed columns need not be there.
         rng: of the post-processing.
         passes: at most.
         fixed_columns: columns whose values stay where they are.
     """
     codes = {name: column.copy() for name, column in codes.items()}
     free = [name for name in codes if name not in fixed_columns]
+    if not free:
+        return codes
     columns = {name: table.sum(axis=0) for (_, name), table in expected.items()}
     columns |= {name: table.sum(axis=1) for (name, _), table in expected.items()}
     for name in free:
@@ -185,11 +187,14 @@ class _SwapState:
             less = (weights * (1 - 2 * excess)).ravel()
             a = here * excess.shape[1]
             b = there * excess.shape[1]
-            c = self.codes[other][one]
-            d = self.codes[other][two]
-            change += np.where(
-                c == d, 0.0, less[a + c] + more[b + c] + less[b + d] + more[a + d]
-            )
+            c = self.codes[other].take(one)
+            d = self.codes[other].take(two)
+            each = less.take(a + c)
+            each += more.take(b + c)
+            each += less.take(b + d)
+            each += more.take(a + d)
+            each *= c != d
+            change += each
         # 3. Swap with a probability proportional to the decrease, and update the
         # excess.
         swapped = rng.random(len(one)) < -chance * change
@@ -202,8 +207,8 @@ class _SwapState:
             excess = self.excess[name, other]
             a = here * excess.shape[1]
             b = there * excess.shape[1]
-            c = self.codes[other][one]
-            d = self.codes[other][two]
+            c = self.codes[other].take(one)
+            d = self.codes[other].take(two)
             excess += np.bincount(
                 np.concatenate([b + c, a + d]), minlength=excess.size
             ).reshape(excess.shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -41,6 +41,10 @@ from dpcore.tables.counts import Marginal, Values, cell_mask
 
 SCALING_STEPS = 5
 """Rounds of fitting a pair's table to the rows of its columns."""
+MAX_PASSES_GIVEN_CELLS = 10
+"""Passes of refining rows of which cells are known, at most; more take longer than all
+else, and bring pairs of events closer by a twentieth (docs/decisions/0059).
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -156,8 +160,14 @@ class SyntheticModel(Model):
     ) -> tuple[dict[str, Integers], Ranks]:
         """Draw rows in blocks, given the cells that are known."""
         passes = self._passes_for(rows)
-        pairs = itertools.combinations(self.grouping.group_domain.names, 2)
-        expected = {pair: self._expected_rows(pair) for pair in pairs if passes}
+        if known:
+            passes = min(passes, MAX_PASSES_GIVEN_CELLS)
+        fixed = self._fixed_columns(known)
+        expected = {
+            pair: self._expected_rows(pair)
+            for pair in itertools.combinations(self.grouping.group_domain.names, 2)
+            if passes and not fixed.issuperset(pair)
+        }
         codes: dict[str, Integers] = {
             name: np.empty(rows, dtype=np.min_scalar_type(self.domain.size(name)))
             for name in self.domain.names
@@ -168,13 +178,27 @@ class SyntheticModel(Model):
         for size in block_sizes(rows) if passes else [rows]:
             part = slice(first, first + size)
             here = {name: cells[part] for name, cells in known.items()}
-            cells, places = self._draw_block(size, passes, expected, here, rng)
+            cells, places = self._draw_block(size, passes, expected, fixed, here, rng)
             for name, column in codes.items():
                 column[part] = cells.pop(name)
             for name, own_ranks in ranks.items():
                 own_ranks[part] = places.pop(name)
             first = first + size
         return codes, ranks
+
+    def _fixed_columns(self, known: Collection[str]) -> frozenset[str]:
+        """Return the columns whose drawn values stay where they are.
+
+        Swaps only preserve pairs, so columns in larger cliques must not change either.
+        """
+        cliques = [
+            marginal.clique
+            for marginal in self.measurements
+            if len(marginal.clique) > 2
+        ]
+        cliques += [rule.columns for rule in self.constraints.impossible]
+        merged = [name for name in known if name in self.grouping.domain.names]
+        return frozenset(merged).union(*cliques)
 
     def _passes_for(self, rows: int) -> int:
         """Return how often so many drawn rows are gone through to refine them."""
@@ -194,6 +218,7 @@ class SyntheticModel(Model):
         rows: int,
         passes: int,
         expected: Mapping[tuple[str, str], Values],
+        fixed: Collection[str],
         known: Mapping[str, Integers],
         rng: np.random.Generator,
     ) -> tuple[dict[str, Integers], Ranks]:
@@ -201,7 +226,9 @@ class SyntheticModel(Model):
 
         Args:
             passes: see `refine_rows`.
-            expected: pair -> rows of each cell over groups, as many as the model holds.
+            expected: pair -> rows of each cell over groups, as many as the model holds;
+                not of pairs of fixed columns.
+            fixed: as of `_fixed_columns`.
             known: cells of columns that stay as they are.
         """
         merged = {
@@ -211,13 +238,6 @@ class SyntheticModel(Model):
         }
         drawn = self.graph.sample_codes(rows, rng, merged)
         if passes:
-            # Swaps only preserve pairs, so columns in larger cliques must not change.
-            cliques = [
-                marginal.clique
-                for marginal in self.measurements
-                if len(marginal.clique) > 2
-            ]
-            cliques += [rule.columns for rule in self.constraints.impossible]
             # known cells may be of another law than the model's
             goals = {
                 pair: _scale_to_rows(table, pair, drawn)
@@ -225,16 +245,7 @@ class SyntheticModel(Model):
                 else table * (rows / self.total)
                 for pair, table in expected.items()
             }
-            drawn = refine_rows(
-                drawn,
-                goals,
-                rng,
-                passes=passes,
-                fixed_columns={
-                    *merged,
-                    *(name for clique in cliques for name in clique),
-                },
-            )
+            drawn = refine_rows(drawn, goals, rng, passes=passes, fixed_columns=fixed)
         places = self._positions_in_runs(drawn, rng)
         codes, ranks = self.grouping.split_codes(drawn, rng, places)
         codes |= known

@@ -229,7 +229,8 @@ class _MeasuredClique:
         factor = np.exp(change)
         # Compute the change before the table is multiplied, because `counts` may be a
         # view of it.
-        moved = float(np.sqrt(np.mean((counts * (factor - 1)) ** 2) / self.variance))
+        moves = (counts * (factor - 1)).ravel()
+        moved = math.sqrt(moves.dot(moves) / moves.size / self.variance)
         self.part.multiply(table, factor)
         return moved
 

@@ -23,6 +23,9 @@ from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import TreeState, product_potentials
 from dpcore.tables.counts import Values, align_axes, pack_array, project, unpack_array
 
+MAX_SHARE_CELLS = 2_000_000
+"""Cells of shares under nodes that a model keeps for further tables: 16 MB."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphicalModel:
@@ -198,6 +201,25 @@ class GraphicalModel:
             below[self.tree.parents[i]] |= below[i]
         return below
 
+    @cached_property
+    def _shares(self) -> dict[tuple[int, frozenset[str]], tuple[Clique, Values]]:
+        """Shares of columns under a node given its separator, which many pairs need."""
+        return {}
+
+    def _collect_shares(
+        self, child: int, wanted: frozenset[str]
+    ) -> tuple[Clique, Values]:
+        """Return the shares of the wanted columns under a node, given its separator."""
+        key = (child, wanted & self._subtree_columns[child])
+        known = self._shares.get(key)
+        if known is not None:
+            return known
+        shares = self._collect_marginal(child, wanted, self.tree.separators[child])
+        kept = sum(table.size for _columns, table in self._shares.values())
+        if kept + shares[1].size <= MAX_SHARE_CELLS:
+            self._shares[key] = shares
+        return shares
+
     def _collect_marginal(
         self, i: int, wanted: frozenset[str], part: Clique | None = None
     ) -> tuple[Clique, Values]:
@@ -205,10 +227,10 @@ class GraphicalModel:
 
         With `part`, return their shares given these columns.
         """
-        # 1. Collect the marginals of those children that have wanted columns.
+        # 1. Collect the shares of those children that have wanted columns.
         node = self.tree.nodes[i]
         messages = [
-            self._collect_marginal(child, wanted, self.tree.separators[child])
+            self._collect_shares(child, wanted)
             for child, parent in enumerate(self.tree.parents)
             if parent == i
             and wanted & self._subtree_columns[child] - set(self.tree.separators[child])

@@ -135,6 +135,11 @@ class NodeSubset:
                 size *= self._outer.pop()[0]
             self._outer.append((size, keep))
         self._tail = math.prod(sizes[first:])
+        self._table_shape = (*(size for size, _ in self._outer), self._tail)
+        self._factor_shape = (
+            *(size if keep else 1 for size, keep in self._outer),
+            self._tail,
+        )
         self._outer_size = math.prod(size for size, keep in self._outer if keep)
         self._tail_matrix = None
         if not all(kept[first:]):
@@ -158,7 +163,7 @@ class NodeSubset:
             if keep:
                 before *= size
             else:
-                table = table.reshape(before, size, below).sum(axis=1)
+                table = np.add.reduce(table.reshape(before, size, below), axis=1)
         if self._tail_matrix is not None:
             table = table.reshape(-1, self._tail) @ self._tail_matrix
         return table.reshape(self._size)
@@ -167,7 +172,5 @@ class NodeSubset:
         """Multiply a node's table in place by a factor over these columns."""
         if self._tail_matrix is not None:
             factor = factor.reshape(self._outer_size, -1) @ self._tail_matrix.T
-        whole = tuple(size for size, _ in self._outer)
-        part = tuple(size if keep else 1 for size, keep in self._outer)
-        view = table.reshape(*whole, self._tail)
-        view *= factor.reshape(*part, self._tail)
+        view = table.reshape(self._table_shape)
+        view *= factor.reshape(self._factor_shape)

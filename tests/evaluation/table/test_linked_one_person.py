@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpcore.errors import SchemaError, UsageError
@@ -63,28 +63,52 @@ def test_the_group_and_its_secrets_one_by_one(seed: int) -> None:
     ]
     report = ask(rows, known, *events)
     assert report.people == len(group)
-    illness = Counter(rows.frame["illness"][place] for place in group)
-    drug = Counter(
-        value for place in group for value in {event["drug"] for event in own[place]}
+    illness = [{rows.frame["illness"][place]} for place in range(len(rows.frame))]
+    drugs = [{event["drug"] for event in events_of} for events_of in own]
+    assert report.repeated == {"drug"}
+    for name, values_of in (("illness", illness), ("drug", drugs)):
+        shown = {
+            secret.value: (secret.group_chance, secret.table_chance)
+            for secret in report.secrets[name]
+        }
+        assert shown == {
+            value: (
+                sum(value in values_of[place] for place in group) / len(group),
+                sum(value in values for values in values_of) / len(values_of),
+            )
+            for value in set().union(*(values_of[place] for place in group))
+        }
+        chances = [secret.group_chance for secret in report.secrets[name]]
+        assert chances == sorted(chances, reverse=True)
+
+
+def test_a_value_that_everybody_has_among_others_is_certain() -> None:
+    """An illness of everybody would show as a half if each had another one too."""
+    rows = linked_rows(1, people=20)
+    everybody = np.tile(np.arange(20), 2)
+    both = LinkedMicrodata(
+        rows.frame,
+        events=pd.DataFrame({"drug": ["x"] * 20 + [*"yz"] * 10}),
+        parents=everybody,
+        left_out_rows=0,
     )
-    for name, counts in (("illness", illness), ("drug", drug)):
-        assert report.values[name] == len(counts)
-        assert {
-            secret.value: secret.group_chance for secret in report.secrets[name]
-        } == pytest.approx({k: n / counts.total() for k, n in counts.items()})
+    (first, *others) = ask(both, {"sex": "F"}).secrets["drug"]
+    assert (first.value, first.group_chance, first.table_chance) == ("x", 1.0, 1.0)
+    assert sum(secret.group_chance for secret in others) == pytest.approx(1)
 
 
 def test_who_has_no_event_keeps_a_value_open() -> None:
     """A group would be said to share a drug that half of it never took."""
     rows = linked_rows(1, people=20)
-    assert (np.bincount(rows.parents, minlength=20) == 0).any()
+    without = np.bincount(rows.parents, minlength=20) == 0
     rows.events["drug"] = "x"
     for sex in ("F", "M"):
-        has_none = (
-            (rows.frame["sex"] == sex) & (np.bincount(rows.parents, minlength=20) == 0)
-        ).any()
-        assert ask(rows, {"sex": sex}).values["drug"] == 1 + has_none
-    assert ask(rows, {}, {"ward": "A"}).values["drug"] == 1
+        (drug,) = ask(rows, {"sex": sex}).secrets["drug"]
+        share = (~without[rows.frame["sex"] == sex]).mean()
+        assert drug.group_chance == pytest.approx(share)
+        assert share < 1
+    (drug,) = ask(rows, {}, {"ward": "A"}).secrets["drug"]
+    assert drug.group_chance == 1
 
 
 def test_what_cannot_be_asked() -> None:

@@ -41,7 +41,7 @@ def test_the_group_and_its_secrets_by_hand() -> None:
         KnownFact(column="age", bounds=(40, 44)),
     )
     assert found.people == 2
-    assert found.values == {"disease": 1}
+    assert found.repeated == frozenset()
     (secret,) = found.secrets["disease"]
     assert (secret.value, secret.group_chance, secret.table_chance) == (
         "cancer",
@@ -72,6 +72,24 @@ def test_people_with_several_rows_count_once() -> None:
     assert found.people == 3
     assert found.secrets["disease"][0].group_chance == pytest.approx(2 / 3)
     assert found.secrets["disease"][0].table_chance == pytest.approx(2 / 5)
+
+
+def test_a_person_has_a_value_if_some_row_has_it() -> None:
+    """Two diseases of everybody would pass for one of half of the people."""
+    frame = pd.concat([ROWS, ROWS.assign(disease="flu")], ignore_index=True)
+    schema = dp.Schema(
+        columns=SCHEMA.columns, unit=dp.PrivacyUnit(id_column="id", max_rows=2)
+    )
+    found = asked(
+        frame.assign(id=[*range(5)] * 2),
+        KnownFact(column="zip", value="33620"),
+        schema=schema,
+    )
+    assert found.repeated == {"disease"}
+    assert [(each.value, each.group_chance) for each in found.secrets["disease"]] == [
+        ("flu", 1.0),
+        ("cancer", pytest.approx(2 / 3)),
+    ]
 
 
 def test_as_pandas_counts() -> None:

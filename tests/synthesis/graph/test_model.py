@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 
@@ -10,6 +11,7 @@ import pytest
 
 from dpcore.errors import InfeasibleError
 from dpcore.schema import Domain
+from dpcore.synthesis.graph import model as graph_model
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.counts import project
@@ -40,6 +42,24 @@ def test_marginals_equal_brute_force(seed: int) -> None:
                 np.testing.assert_allclose(
                     model.marginal(clique), expected, atol=1e-9, rtol=1e-9
                 )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_kept_shares_change_no_answer(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pair would be that of another model, or of the pair that was asked before."""
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 6)
+    model = random_model(rng, domain, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
+    pairs = [*itertools.permutations(domain.names, 2)]
+    kept = [model.marginal(pair) for pair in pairs]
+    assert model._shares
+    monkeypatch.setattr(graph_model, "MAX_SHARE_CELLS", 0)
+    other = dataclasses.replace(model)
+    for pair, table in zip(pairs, kept, strict=True):
+        np.testing.assert_array_equal(other.marginal(pair), table)
+    assert not other._shares
 
 
 def test_restricted_model_equals_brute_force() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation import SimilarityQuestion
+from dpcore.evaluation import EventPairsReport, SimilarityQuestion
 from dpcore.tables.rows import PublicTable
 from tests.linked_tables import linked_schema
 from tests.test_linked_curator import opened, tables
@@ -18,6 +18,8 @@ from workbench.evaluate import document
 from workbench.evaluate.form import count_broken_links
 from workbench.evaluate.linked_report import (
     LinkedSimilarity,
+    across_table,
+    event_pairs_table,
     judge_halves,
     kept_across,
     verdict_of_pair,
@@ -57,13 +59,15 @@ def compare(
         people=of_people,
         events=of_events,
         kept_across=kept_across(of_events, curator.linked),
+        event_pairs=EventPairsReport(columns=(), distances=np.zeros((3, 0))),
     )
 
 
 def judge(
     curator: dp.LinkedCurator, similarity: LinkedSimilarity, broken: int = 0
 ) -> Verdict:
-    return verdict_of_pair(judge_halves(curator, similarity), similarity, broken)
+    halves = judge_halves(curator, similarity, is_from_recipe=True)
+    return verdict_of_pair(halves, similarity, broken)
 
 
 def test_another_sample_is_good(curator: dp.LinkedCurator) -> None:
@@ -129,6 +133,55 @@ def test_keys_that_do_not_fit_are_poor(curator: dp.LinkedCurator) -> None:
     assert found.level == "poor"
     assert found.sentence == "Not fit as a pair. Weakest: keys."
     assert "Keys: 3 rows do not fit the other table." in found.reasons
+
+
+@pytest.mark.parametrize(
+    ("kept", "level"), [(0.95, "good"), (0.7, "mixed"), (0.0, "mixed")]
+)
+def test_events_of_one_person_that_differ_are_said(
+    curator: dp.LinkedCurator, kept: float, level: str
+) -> None:
+    """Stays of a patient in one ward would be drawn in three, without a word."""
+    similarity = dataclasses.replace(
+        compare(curator, *views(1)),
+        event_pairs=EventPairsReport(
+            columns=("town",), distances=np.array([[0.4 * (1 - kept)], [0.0], [0.4]])
+        ),
+    )
+    assert similarity.kept_within_person == pytest.approx(kept)
+    good = Verdict(level="good", sentence="Good.")
+    found = verdict_of_pair({"people": good, "events": good}, similarity, 0)
+    assert found.level == level
+    assert ("events of one person" in found.sentence) == (level != "good")
+    table = event_pairs_table(similarity)
+    assert table["relation kept"].tolist() == [f"{100 * kept:.0f}\u202f%"]
+
+
+def test_people_who_are_left_out_are_said(curator: dp.LinkedCurator) -> None:
+    """Whoever is missing in an anonymized pair would be missed by nobody."""
+    similarity = compare(curator, *views(1))
+    good = Verdict(level="good", sentence="Good.")
+    halves = {"people": good, "events": good}
+    (said,) = [
+        reason
+        for reason in verdict_of_pair(halves, similarity, 0, 0.02).reasons
+        if reason.startswith("Left out: 2")
+    ]
+    assert said not in verdict_of_pair(halves, similarity, 0).reasons
+
+
+def test_relations_across_are_listed_worst_first(curator: dp.LinkedCurator) -> None:
+    """The relation that is lost would stand below those that are kept."""
+    people, events = views(1)
+    rng = np.random.default_rng(3)
+    similarity = compare(
+        curator, people, events.assign(town=rng.permutation(events["town"]))
+    )
+    table = across_table(similarity, curator.linked)
+    pairs = [*zip(table["column of people"], table["column of events"], strict=True)]
+    assert pairs[0] == ("sex", "town")
+    assert len(pairs) == len(set(pairs)) == 3 * 2
+    assert table["relation kept"][0] == "0\u202f%"
 
 
 def test_broken_links_are_counted(curator: dp.LinkedCurator) -> None:

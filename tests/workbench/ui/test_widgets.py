@@ -116,7 +116,7 @@ def test_a_chart_comes_with_words_and_its_table():
     at = page(body)
     assert at.expander[0].label == "The same figures as a table"
     table = pd.DataFrame(
-        {"table": ["age"], "error (95\u202f%)": [6.0], "share": [0.24]}
+        {"columns": ["age"], "error (95\u202f%)": [6.0], "share": [0.24]}
     )
     assert at.dataframe[0].value.equals(table)
     assert at.get("vega_lite_chart")[0].proto.alt.startswith("error (95\u202f%): age")
