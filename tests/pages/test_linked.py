@@ -266,7 +266,7 @@ def test_a_file_of_people_who_have_several_rows_is_doubted(app: Tab) -> None:
     bring(app, people, stays(people))
     words = "If patients.csv has one row for each person"
     assert words not in app.text.replace("\\", "")
-    roles = rule(app, "Which file has one row")
+    roles = rule(app, "Which table has one row")
     roles.set_value(roles.options[1]).run()
     assert words in app.text.replace("\\", "")
 
