@@ -15,7 +15,6 @@ from scipy.optimize import LinearConstraint, milp
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, InfeasibleError, ParameterError
 from dpcore.suppression import PRESETS, HidingRule, PublishedTable, TablePlan
-from dpcore.suppression._reader import Reader
 from dpcore.suppression.atoms import AtomBlocks
 from tests.suppression.accounts import open_account, plan_by, publish, rows_of
 from tests.suppression.fits import Fits, find_ends, regions_of
@@ -320,12 +319,3 @@ def find_ends_of_small_town(preset: str) -> list[float]:
 def test_one_row_coded_wrong_does_not_give_a_small_town_away(preset: str) -> None:
     """Its readers knew the number of all rare pairs, the town among them, or of none."""
     assert find_ends_of_small_town(preset)[1] >= PRESETS[preset].threshold
-
-
-@pytest.mark.parametrize(("preset", "told"), [("nhs", [1, 2]), ("cms", [3, 4])])
-def test_readers_of_all_numbers_or_none_do_not_see_it(
-    preset: str, told: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The twin."""
-    monkeypatch.setattr(Reader, "find_rare_pairs", lambda *_: frozenset())
-    assert find_ends_of_small_town(preset) == told
