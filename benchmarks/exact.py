@@ -83,7 +83,7 @@ def let_people_come(
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--cells", type=int, nargs="+", default=[200, 2_000, 10_000])
-    parser.add_argument("--cells-of-three", type=int, nargs="*", default=[1_300, 4_900])
+    parser.add_argument("--cells-of-three", type=int, nargs="*", default=[1_300, 4_500])
     parser.add_argument("--rules", nargs="+", default=["cms", "acro"])
     asked = parser.parse_args()
     seconds = {"clock": 0.0, "processor": 0.0}
