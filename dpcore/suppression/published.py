@@ -159,13 +159,13 @@ class PublishedTable:
         Of three columns, there is one row per group of the first and group of the second,
         with both labels. The groups of the last axis are the columns.
         """
-        *names, last = self.layout.columns
+        *names, _last = self.layout.columns
         labels = [
             [_indent_label(axis, at) for at in range(len(axis.groups))]
             for axis in self.layout.axes
         ]
         across = labels.pop() if names else ["people"]
-        titles = [*names[:-1], " × ".join([*names[-1:], last])]
+        titles = names if len(names) > 1 else [self.title]
         texts = [HIDDEN_MARK if count is None else str(count) for count in self.counts]
         lines = [_number_repeats([*titles, *across])]
         for number, own in enumerate(itertools.product(*labels)):

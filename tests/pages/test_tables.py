@@ -93,7 +93,7 @@ def test_a_third_column_splits_each_row(app: Tab) -> None:
     app.press("Accept and publish")
     assert not app.errors
     heading = current.published_table.to_csv().splitlines()[0]
-    assert heading == "region,sex × age,Total,o,y"
+    assert heading == "region,sex,Total,o,y"
 
 
 def test_a_rule_that_hides_everything_is_said_in_place(app: Tab) -> None:

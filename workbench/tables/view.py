@@ -368,13 +368,13 @@ def offer_files(name: str, table: PublishedTable, exact_table: ExactTable) -> No
         file_view.download(
             _("Report (HTML, internal)"),
             lambda: of_exact_table.report_page(exact_table),
-            file_name(name, f"{what} internal", "html"),
+            file_name(name, what, "html", detail="internal"),
             icon="signature",
         )
         file_view.download(
             _("Plan (JSON, internal)"),
             exact_table.plan.to_json(),
-            file_name(name, f"plan {what}", "json"),
+            file_name(name, f"plan {what}", "json", detail="internal"),
             icon="description",
         )
         if st.button(_("Show it to somebody"), icon=":material/link:"):

@@ -53,3 +53,25 @@ def test_no_download_of_a_page_has_a_fixed_name() -> None:
                 assert named, f"{path.name}:{node.lineno} has no name"
     assert seen > 15
     assert fixed == []
+
+
+def test_internal_files_say_so_however_long_their_name_is() -> None:
+    """A long name was cut before the word, and the public file had the same name."""
+    cut = []
+    for path in [*ROOT.glob("workbench/**/*.py"), *ROOT.glob("pages/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "file_name":
+                cut += [
+                    f"{path.name}:{node.lineno}"
+                    for what in node.args[1:2]
+                    if isinstance(what, ast.JoinedStr)
+                    and "internal" in ast.unparse(what)
+                ]
+    assert cut == [], "a name of any length ends in this word"
+    name = "exact table district sex education level"
+    public = file_name("survey.csv", name, "html", day="2026-01-02")
+    internal = file_name(
+        "survey.csv", name, "html", detail="internal", day="2026-01-02"
+    )
+    assert public != internal
+    assert "_internal_" in internal
