@@ -19,8 +19,7 @@ import numpy.typing as npt
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.rules import HidingRule
 
-MAX_CELLS_ONE_BY_ONE = 1_000
-"""Of a table of two columns whose cells are protected one by one; half for three."""
+MAX_CELLS_ONE_BY_ONE = 1_000  # of a table whose cells are protected one by one
 MAX_CELLS_EXCHANGED = 250  # of a table whose further cells are exchanged
 MAX_REWEIGHTINGS = 4
 MAX_DETOUR = 1.15  # cost on the way to an exchange, of that before it
@@ -135,7 +134,7 @@ class CellHider:
         if not self.demands:
             return self.is_hidden
         together = self._hide_cells(self.demands, self._primary)
-        if self.layout.size > MAX_CELLS_ONE_BY_ONE // max(1, len(self.layout.axes) - 1):
+        if self.layout.size > MAX_CELLS_ONE_BY_ONE:
             return together
         candidates = [together]
         for sign in (-1, 1):
