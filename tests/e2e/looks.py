@@ -89,9 +89,10 @@ def overlaps_on_paper(person: Person) -> list[str]:
 
 
 def cut_texts(person: Person) -> list[str]:
-    """Badges and figures that end in an ellipsis."""
+    """Badges, figures and sentences to agree to that end in an ellipsis."""
     found: list[str] = person.page.get_by_test_id("stMain").evaluate(
-        """main => [...main.querySelectorAll('.stMarkdownBadge, [data-testid=stMetricValue] *')]
+        """main => [...main.querySelectorAll(
+            '.stMarkdownBadge, [data-testid=stMetricValue] *, [data-testid=stCheckbox] *')]
             .filter(each => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1
                 && getComputedStyle(each).textOverflow === 'ellipsis')
             .map(each => each.textContent)""",
