@@ -800,10 +800,22 @@ def _least_loss(table: Marginal, stated: Loss, max_rows: int) -> float:
     has a variance of at least max_rows^2 / chi^2; chi^2 between neighbors is at most
     4 sinh(epsilon / 2)^2, and exp(2 rho) - 1.
     """
-    ratio = max_rows / math.sqrt(table.variance or LEAST_NOISE_VARIANCE)
+    change = max_rows / (2 ** len(table.signed) if _is_contrast(table) else 1)
+    ratio = change / math.sqrt(table.variance or LEAST_NOISE_VARIANCE)
     if isinstance(stated, ZCDP):
         return math.log1p(ratio**2) / 2
     return 2 * math.asinh(ratio / 2)
+
+
+def _is_contrast(table: Marginal) -> bool:
+    """Return whether cells hold differences alone, which a row changes by a half.
+
+    Each column of which the difference was measured halves the change again.
+    """
+    return bool(table.signed) and all(
+        not table.values.sum(axis=table.clique.index(name)).any()
+        for name in table.signed
+    )
 
 
 def _loss_spent(fields: Mapping[str, str]) -> Loss:

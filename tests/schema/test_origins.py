@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -721,6 +722,50 @@ def test_counts_of_any_law_have_a_least_loss(changed: dict[str, Any]) -> None:
         content["guarantee"]["loss"] = less
         with pytest.raises(ParameterError, match="smaller loss"):
             dp.Release.from_dict(sealed(content))
+
+
+TWO_CELLS = tuple(
+    dp.Categorical(name, categories=("no", "yes")) for name in ("a", "b", "c")
+)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("rho", ["1/1000", "1/50", "1/2"])
+def test_a_paid_release_of_differences_is_read_again(rho: str, columns: int) -> None:
+    """Columns of two cells are measured by differences, of which a row changes each
+    cell by a half; what was paid could not be opened any more.
+    """
+    rng = np.random.default_rng(1)
+    first = rng.choice(["no", "yes"], 600)
+    frame = pd.DataFrame({"a": first, "b": first, "c": rng.permutation(first)})
+    curator = dp.Curator.open(
+        frame.iloc[:, :columns],
+        dp.Schema(columns=TWO_CELLS[:columns], unit=dp.PrivacyUnit(max_rows=1)),
+        budget=dp.ZCDP(rho=3),
+        ledger=dp.MemoryLedger(),
+    )
+    release = curator.run(dp.Adaptive(), dp.ZCDP(rho=rho))
+    assert any(table.signed for table in release.model.measurements)
+    content = json.loads(release.to_json())
+    assert dp.Release.from_dict(content).request_id == release.request_id
+    # the twin: a tenth of the loss is refused
+    content["guarantee"]["loss"] = {"rho": str(Fraction(rho) / 10)}
+    with pytest.raises(ParameterError, match="smaller loss"):
+        dp.Release.from_dict(sealed(content))
+
+
+def test_counts_are_no_differences_because_the_file_says_so() -> None:
+    """Then one word would let a fourth of the loss pass."""
+    curator = dp.Curator.open(
+        FRAME, SCHEMA, budget=dp.ZCDP(rho=3), ledger=dp.MemoryLedger()
+    )
+    content = json.loads(curator.run(dp.Histogram("sex"), dp.ZCDP(rho=1)).to_json())
+    for table in (*content["marginals"], *content["model"]["marginals"]):
+        table |= {"pooled": True, "signed": ["sex"], "own": table["variance"]}
+    dp.Release.from_dict(sealed(content))
+    content["guarantee"]["loss"] = {"rho": "1/3"}
+    with pytest.raises(ParameterError, match="smaller loss"):
+        dp.Release.from_dict(sealed(content))
 
 
 def test_the_losses_of_several_draws_add_up() -> None:
