@@ -1612,10 +1612,13 @@ def test_cells_of_both_tables_are_found_charged_once_and_said(
     assert other.session.linked is not None
     assert other.session.linked.linked.people.column("pay").found == pay.found
     assert spent(other) == UNIT // 20
-    # what leaves says it, with the whole charge
-    release = other.go("synthesize").release().session.linked
-    assert release is not None
+    # what leaves says both searches, each with its own charge
+    other.go("synthesize").release()
     assert other.errors == ""
+    for charge, names in (("0.016", "pay"), ("0.034", "nights, cost")):
+        words = f"Found privately, for another epsilon {charge}: the cells of {names}."
+        assert words in other.text
+    assert spent(other) > UNIT // 20
 
 
 def test_cells_of_a_pair_are_found_where_that_is_asked_for(app: Tab) -> None:
