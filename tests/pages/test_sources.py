@@ -281,7 +281,7 @@ def test_two_sources_are_linked(
     assert app.session.linked.linked.events.column("nights").found
     rule = app.curator.rule
     of_search = search_loss(loss_from_fields(app.curator.account.promise))
-    assert app.curator.balance().spent == rule.to_units(of_search)
+    assert app.curator.balance().spent == rule.to_units(rule.convert(of_search))
     assert app.session.linked.count_rows().content.people == 1_500
     account = app.curator.account
     assert account.source == "patients + stays"
@@ -324,6 +324,9 @@ def test_the_program_of_linked_sources_runs(
     monkeypatch.chdir(place)
     exec(text, {})
     again = LinkedRelease.from_json((place / "linked-release.json").read_text())
+    # its ledger did not pay for the search of cells, so that it promises less
+    assert not again.guarantee.found
+    assert "nights" in again.guarantee.from_data
     lines = app.curator.lines()
     made = [line.request_id for line in lines if line.state == "committed"]
     assert again.people.recipe == app.curator.release(made[-2]).recipe
