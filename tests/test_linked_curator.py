@@ -465,6 +465,27 @@ def test_cells_of_both_tables_are_found_for_one_charge(
         assert again.balance().spent == rule.to_units(release.total_loss)
 
 
+def test_a_search_of_both_tables_that_cannot_be_paid_charges_nothing() -> None:
+    """The people would be searched and paid for, and the events then be refused."""
+    (of_people, of_events), linked = with_numbers(500)
+    given = {"budget": dp.PureDP(epsilon=1), "ledger": dp.MemoryLedger()}
+    opened_before = dp.LinkedCurator.open(of_people, of_events, linked, **given)
+    opened_before.people.run(dp.Histogram("sex"), dp.PureDP(epsilon="0.96"))
+    of_people_alone = opened_before.split_loss(search_loss(given["budget"]))[0]
+    left = opened_before.balance().remaining_units
+    rule = opened_before.people.rule
+    assert rule.to_units(of_people_alone) < left < UNIT // 20
+    with pytest.raises(dp.BudgetExceeded):
+        dp.open_linked_with_cells(
+            of_people, of_events, linked, ["income", "cost"], **given
+        )
+    assert opened_before.balance().remaining_units == left
+    # one table alone cannot be paid either, as it takes the whole loss
+    with pytest.raises(dp.BudgetExceeded):
+        dp.open_linked_with_cells(of_people, of_events, linked, ["income"], **given)
+    assert opened_before.balance().remaining_units == left
+
+
 def test_cells_that_cannot_be_searched() -> None:
     """A category would be searched as a number, or a typing error pass in silence."""
     (of_people, of_events), linked = with_numbers(500)

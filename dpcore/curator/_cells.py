@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import Ledger
-from dpcore.accounting.loss import AnyLoss, Loss
+from dpcore.accounting.loss import UNIT, AnyLoss, Loss
 from dpcore.curator.curator import Curator
 from dpcore.curator.linked import LinkedCurator
+from dpcore.errors import budget_exceeded_error
 from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion,
     check_numbers,
@@ -124,12 +125,16 @@ def open_linked_with_cells(
     losses = (loss, loss)
     if of_people and of_events:
         losses = curator.split_loss(loss)
+    searches = (
+        (curator.people, linked.people, of_people, losses[0]),
+        (curator.events, linked.events, of_events, losses[1]),
+    )
+    _check_both_can_be_paid(
+        [(view, names, part) for view, _schema, names, part in searches if names]
+    )
     found = [
         _find_cells(view, schema, names, part) if names else schema
-        for view, schema, names, part in (
-            (curator.people, linked.people, of_people, losses[0]),
-            (curator.events, linked.events, of_events, losses[1]),
-        )
+        for view, schema, names, part in searches
     ]
     return LinkedCurator.open(
         people,
@@ -148,6 +153,32 @@ def _make_public(schema: Schema, columns: Sequence[str]) -> Schema:
     )
 
 
+def _check_both_can_be_paid(
+    searches: Sequence[tuple[Curator, Sequence[str], Loss]],
+) -> None:
+    """Refuse searches before the first one is charged, if not all can be paid.
+
+    Args:
+        searches: the view, the columns and the loss of each, of one account.
+
+    Raises: BudgetExceeded.
+    """
+    view = searches[0][0]
+    answered = {line.request_id for line in view.lines() if line.state == "committed"}
+    units = sum(
+        curator.rule.to_units(loss)
+        for curator, columns, loss in searches
+        if curator.find_request_id(_make_question(columns), loss) not in answered
+    )
+    remaining = view.balance().remaining_units
+    if units > remaining:
+        raise budget_exceeded_error(view.rule.unit, units / UNIT, remaining / UNIT)
+
+
+def _make_question(columns: Sequence[str]) -> NumberCellsQuestion:
+    return NumberCellsQuestion(columns=tuple(columns))
+
+
 def _find_cells(
     curator: Curator, schema: Schema, columns: Sequence[str], loss: Loss
 ) -> Schema:
@@ -157,7 +188,7 @@ def _find_cells(
         curator: of the columns in public cells.
         schema: as its owner declared it.
     """
-    question = NumberCellsQuestion(columns=tuple(columns))
+    question = _make_question(columns)
     report = curator.evaluate_privately(
         question, loss, request_id=curator.find_request_id(question, loss)
     )

@@ -37,6 +37,19 @@ def confirm_found_cells(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
     return dataclasses.replace(schema, columns=tuple(columns))
 
 
+def mark_found_as_taken(column: Column) -> Column:
+    """Mark cells that were found privately as taken from the data.
+
+    An account that did not pay for the search cannot promise anything about them.
+    """
+    if column.found is None:
+        return column
+    cells = tuple(fact for fact in CELL_FACTS if fact in column.facts)
+    return dataclasses.replace(
+        column, found=None, from_data=(*column.from_data, *cells)
+    )
+
+
 def list_candidate_searches(
     column: Column, lines: Sequence[Line]
 ) -> list[tuple[CellSearch, Line]]:

@@ -5,14 +5,17 @@ said, once.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import dpcore as dp
 from dpcore.accounting.loss import UNIT
 from tests.pages.tab import CSV, RULE, Tab
+from tests.truth import reports
 
 LARGE = pd.DataFrame(
     {
@@ -110,6 +113,25 @@ def test_a_search_that_cannot_be_paid_is_refused(app):
     app.press("Open the data set")
     assert "left" in app.errors
     assert app.session.draft is not None
+
+
+def test_the_program_of_a_release_with_found_cells_runs(
+    app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be refused, as its ledger knows no search, or promise what only the
+    search's charge allows.
+    """
+    offered = reports.downloads(monkeypatch)
+    app.go("upload").upload(LARGE.to_csv(index=False).encode())
+    app.set("radio", RULE, "basic").press("Open the data set")
+    assert set(app.curator.schema.found) == {"pay", "score"}
+    app.go("synthesize").release()
+    monkeypatch.chdir(tmp_path)
+    LARGE.to_csv("table.csv", index=False)
+    exec(offered["Script (Python)"].decode(), {})
+    guarantee = json.loads((tmp_path / "release.json").read_text())["guarantee"]
+    assert not guarantee.get("found")
+    assert "pay" in guarantee["from_data"]
 
 
 def test_a_codebook_whose_found_cells_were_changed_is_refused_where_it_is_given(app):

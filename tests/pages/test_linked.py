@@ -19,12 +19,14 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+import dpcore as dp
 from dpcore.accounting.loss import UNIT, loss_fields
 from dpcore.errors import LimitError
+from dpcore.evaluation.table import cells_of_numbers
 from dpcore.evaluation.table.linked_audit import LinkedAuditQuestion
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from dpcore.synthesis import LinkedRelease
-from tests.pages.tab import Tab
+from tests.pages.tab import RULE, Tab
 from tests.truth import reports
 from workbench import session
 from workbench.anonymize import linked_view
@@ -1524,3 +1526,191 @@ def test_empty_cells_have_a_reason(app: Tab) -> None:
     has_gaps = any(frame.isna().any(axis=None) for frame in drawn)
     assert has_gaps
     assert "Some drawn cells are empty" in app.text
+
+
+def with_numbers(number: int = 20_000) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """People and events, each with a column of numbers of which nothing is known."""
+    people = patients(number)
+    places = np.arange(number)
+    people["pay"] = 1_000 + (places * 7919) % 4_001
+    events = stays(people)
+    events["cost"] = 40 + (np.arange(len(events)) * 7919) % 20
+    return people, events
+
+
+def search_toggle(app: Tab):
+    (found,) = [each for each in app.at.toggle if "found privately" in each.label]
+    return found
+
+
+def searches_of(app: Tab) -> list[Any]:
+    """Charges for finding cells, in order."""
+    return [
+        line
+        for line in app.curator.lines()
+        if line.content.get("recipe", {}).get("kind") == "cells of numbers"
+    ]
+
+
+def test_cells_of_both_tables_are_found_charged_once_and_said(
+    app: Tab, new_tab: Callable[[], Tab]
+) -> None:
+    """Bounds of two files would be read from the rows, or be paid again by a second
+    tab, or once for each file.
+    """
+    people, events = with_numbers()
+    files = (("patients.csv", people), ("stays.csv", events))
+    bring(app, people, events)
+    # without the number of events that count, nothing can be said of the noise
+    assert not [each for each in app.at.toggle if "found privately" in each.label]
+    answer(say_cap(app, 3)).set("radio", RULE, "basic")
+    assert search_toggle(app).value
+    assert search_toggle(app).label.startswith("Cells of pay, nights, cost, found")
+    words = "Found privately, for another epsilon 0.05: the cells of pay, nights, cost"
+    assert words in app.text
+    assert "costs a twentieth of a release at epsilon 1" in app.text
+    app.set("button_group", "Columns of", "events")
+    assert search_toggle(app).value
+    assert words in app.text
+    assert "These bounds come from this table" not in app.text
+    app.press("Open the data set")
+    assert app.errors == ""
+    assert spent(app) == UNIT // 20
+    assert app.session.linked is not None
+    made = app.session.linked.linked
+    pay, cost = made.people.column("pay"), made.events.column("cost")
+    assert pay.low <= 1_500 < 4_500 <= pay.high < 50_000
+    assert cost.low <= 42 < 57 <= cost.high < 600
+    own = [column.found.loss for column in (pay, cost)]
+    assert sum(Fraction(loss["epsilon"]) for loss in own) == Fraction(1, 20)
+    assert not {"low", "high"}.intersection(*(pay.from_data, cost.from_data))
+    # each charge is in the ledger before its answer
+    states = [
+        line.state
+        for line in app.curator.lines()
+        if line.request_id in {search.request_id for search in searches_of(app)}
+    ]
+    assert states == ["reserved", "committed"] * 2
+    ledger = app.go("ledger").at.dataframe[0].value.to_string()
+    for names in ("pay", "nights, cost"):
+        assert f"Cells of {names}, found privately" in ledger
+    for view in ("people", "events"):
+        app.session.look_at(view)
+        app.go("codebook")
+        assert app.errors == ""
+        assert app.text.count("Found privately, for another epsilon") >= 1
+    # a second tab, a reload, and a declaration anew
+    other = bring(new_tab(), people, events)
+    assert other.session.linked is not None
+    assert other.session.linked.linked == made
+    assert spent(other) == UNIT // 20
+    other.go("codebook").press("Declare it anew").go("upload")
+    bring_both(other, *files)
+    assert not [each for each in other.at.toggle if "found privately" in each.label]
+    other.press("Open the data set")
+    assert other.errors == ""
+    assert other.session.linked is not None
+    assert other.session.linked.linked.people.column("pay").found == pay.found
+    assert spent(other) == UNIT // 20
+    # what leaves says both searches, each with its own charge
+    other.go("synthesize").release()
+    assert other.errors == ""
+    for charge, names in (("0.016", "pay"), ("0.034", "nights, cost")):
+        words = f"Found privately, for another epsilon {charge}: the cells of {names}."
+        assert words in other.text
+    assert spent(other) > UNIT // 20
+
+
+def test_cells_of_a_pair_are_found_where_that_is_asked_for(app: Tab) -> None:
+    """Nobody could choose, or a small pair would lose its cells; or a column whose
+    bounds are known would be searched.
+    """
+    people, events = with_numbers()
+    answer(say_cap(bring(app, people, events), 3)).set("radio", RULE, "basic")
+    search_toggle(app).set_value(False).run()
+    assert "Found privately" not in app.text
+    pair = app.session.linked_draft
+    assert pair is not None
+    lines = pair.people.edited_grid
+    lines.loc[lines["column"] == "pay", "known from"] = "a law"
+    pair.people.version += 1
+    app.at.run()
+    assert "pay" not in search_toggle(app).label
+    search_toggle(app).set_value(True).run()
+    app.press("Open the data set")
+    assert app.errors == ""
+    # the events alone pay the whole charge
+    assert spent(app) == UNIT // 20
+    assert app.session.linked is not None
+    made = app.session.linked.linked
+    assert made.people.column("pay").known_from == "a law"
+    assert not made.people.found
+    assert made.events.column("cost").found.loss == {"epsilon": "1/20"}
+
+
+def test_a_small_pair_keeps_its_cells(app: Tab) -> None:
+    """Noise would hide everything, and be paid for."""
+    answer(say_cap(bring(app), 3))
+    assert not search_toggle(app).value
+    app.press("Open the data set")
+    assert app.errors == ""
+    assert spent(app) == 0
+
+
+def test_a_search_of_a_pair_that_cannot_be_paid_is_refused(app: Tab) -> None:
+    """One file would be searched and paid for, and the pair be opened without cells."""
+    people, events = with_numbers(2_000)
+    answer(say_cap(bring(app, people, events), 3)).set("radio", RULE, "basic")
+    search_toggle(app).set_value(False).run()
+    app.press("Open the data set")
+    app.curator.run(dp.Histogram("sex"), dp.PureDP(epsilon="2.97"))
+    curator = app.curator
+    before = curator.lines()
+    app.go("codebook").press("Declare it anew").go("upload")
+    bring_both(app, ("patients.csv", people), ("stays.csv", events))
+    search_toggle(app).set_value(True).run()
+    app.press("Open the data set")
+    assert "left" in app.errors
+    assert app.session.linked_draft is not None
+    assert [line for line in curator.lines() if line.state == "reserved"] == [
+        line for line in before if line.state == "reserved"
+    ]
+
+
+def test_a_failed_search_of_a_pair_leaves_its_charge(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search that read the rows and then failed would cost nothing; or the second
+    click would pay for the people again.
+    """
+    people, events = with_numbers(2_000)
+    answer(say_cap(bring(app, people, events), 3)).set("radio", RULE, "basic")
+    search_toggle(app).set_value(True).run()
+    pair = app.session.linked_draft
+    assert pair is not None
+    dataset, ledger = linked.account_of(pair)
+
+    declare = cells_of_numbers._ColumnSearch.declare_cells
+    calls = Counter[str]()
+
+    def fail(search: Any) -> Any:
+        name = search.column.name
+        calls[name] += 1
+        if name == "cost" and calls[name] == 2:  # the first time, it is rehearsed
+            raise LimitError("no more", remedy="try again")
+        return declare(search)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cells_of_numbers._ColumnSearch, "declare_cells", fail)
+        app.press("Open the data set")
+    assert "no more" in app.errors.lower()
+    assert app.session.linked is None
+    charged = [line for line in ledger.lines(dataset) if line.state == "reserved"]
+    assert sum(line.charge.units for line in charged) == UNIT // 20
+    app.press("Open the data set")
+    assert app.errors == ""
+    # the people were answered, and are not paid again; the events are asked anew
+    of_events = searches_of(app)[-1]
+    paid = Fraction(of_events.content["loss"]["epsilon"])
+    assert Fraction(1, 40) < paid < Fraction(1, 20)
+    assert spent(app) == UNIT // 20 + round(paid * UNIT)

@@ -18,10 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, LinkedCurator
 from dpcore.curator import linked as linked_curator
 from dpcore.engines import base
+from dpcore.evaluation.table.cells_of_numbers import search_loss
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import LinkedRelease
@@ -267,6 +269,8 @@ def test_two_sources_are_linked(
     assert app.errors == ""
     assert "patients, 1,500 rows" in app.text
     answer(say_cap(app, 3))
+    # the first rows tell nothing of the bounds: all rows are searched, with noise
+    assert "Found privately" in app.text
     with cancelled(monkeypatch, linked):
         app.press("Open the data set")
     assert "stopped before it was finished" in app.errors
@@ -274,6 +278,10 @@ def test_two_sources_are_linked(
     app.press("Open the data set")
     assert app.errors == ""
     assert app.session.linked is not None
+    assert app.session.linked.linked.events.column("nights").found
+    rule = app.curator.rule
+    of_search = search_loss(loss_from_fields(app.curator.account.promise))
+    assert app.curator.balance().spent == rule.to_units(rule.convert(of_search))
     assert app.session.linked.count_rows().content.people == 1_500
     account = app.curator.account
     assert account.source == "patients + stays"
@@ -299,6 +307,7 @@ def test_two_sources_are_linked(
     link(app)
     assert app.errors == ""
     assert app.session.linked_draft is not None
+    assert "Found privately" not in app.text
     assert place.is_dir()
 
 
@@ -315,6 +324,9 @@ def test_the_program_of_linked_sources_runs(
     monkeypatch.chdir(place)
     exec(text, {})
     again = LinkedRelease.from_json((place / "linked-release.json").read_text())
+    # its ledger did not pay for the search of cells, so that it promises less
+    assert not again.guarantee.found
+    assert "nights" in again.guarantee.from_data
     lines = app.curator.lines()
     made = [line.request_id for line in lines if line.state == "committed"]
     assert again.people.recipe == app.curator.release(made[-2]).recipe

@@ -289,6 +289,7 @@ class LinkedDraft:
         declared: the public facts on file, if they are declared anew.
         source_keys: keys of all rows of connected sources, by source and column. Private.
         counted: what linking met, by the rules that it was counted under. Private.
+        cell_search: choice to find the cells of numbers of either table privately.
         curator: of an invented person, on which a release is planned by names; its
             ledger is forgotten. None until the columns are declared.
     """
@@ -306,6 +307,7 @@ class LinkedDraft:
     counted: dict[Hashable, InternalReport[Any] | DpcoreError] = field(
         default_factory=dict, repr=False
     )
+    cell_search: CellSearchChoice = field(default_factory=CellSearchChoice)
     curator: LinkedCurator | None = None
 
     @property

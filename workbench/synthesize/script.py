@@ -15,9 +15,11 @@ from dpcore.accounting.loss import (
     loss_fields,
     loss_from_fields,
 )
+from dpcore.curator.found_cells import mark_found_as_taken
 from dpcore.io.export import to_csv
 from dpcore.io.options import CURRENT_RULES, ReadOptions
 from dpcore.release import Release
+from dpcore.schema import Schema
 from dpcore.synthesis import Categories, Statistics, load_recipe
 from dpcore.synthesis.base import Recipe
 from dpcore.synthesis.discrete.recipes import TableRecipe
@@ -189,8 +191,9 @@ def _notebook_cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
         .replace('"', "'")
     )
     writer = ConstructorWriter()
+    own_schema = _without_searches(job.schema)
     schema = writer.write(
-        job.schema.without_private_texts(),
+        own_schema.without_private_texts(),
         prefix="schema = ",
         omitted_fields=("version", "unsaid"),
     )
@@ -203,7 +206,7 @@ def _notebook_cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
     code = [
         f"# Read the table.\n{reading}",
         "# Say what is publicly known about it, and who is protected.\n"
-        f"{_comment_on_schema(job)}{schema}",
+        f"{_comment_on_schema(own_schema)}{schema}",
         f"{_comment_on_rule(job.loss)}"
         f"budget = {_loss_code(job.budget)}\nloss = {_loss_code(job.loss)}",
         f"# Choose what is released.\n{recipe}",
@@ -228,7 +231,12 @@ def _linked_notebook_cells(
 ) -> list[Cell]:
     """Return the notebook cells of a job on two tables, one commented step in each."""
     writer = ConstructorWriter()
-    schema_of_both = job.schema.without_private_texts()
+    own_schema = dataclasses.replace(
+        job.schema,
+        people=_without_searches(job.schema.people),
+        events=_without_searches(job.schema.events),
+    )
+    schema_of_both = own_schema.without_private_texts()
     schemas = [
         writer.write(
             schema, prefix=f"{table}_schema = ", omitted_fields=("version", "unsaid")
@@ -249,7 +257,7 @@ def _linked_notebook_cells(
     ]
     both = "people_recipe=people_recipe, events_recipe=events_recipe"
     number = "as many as the noisy counts say" if people is None else f"{people:,}"
-    marked = job.schema.people.columns_from_data or job.schema.events.columns_from_data
+    marked = own_schema.people.columns_from_data or own_schema.events.columns_from_data
     code = [
         f"# Read both tables.\n{reading}",
         "# Say what is publicly known about each, and how rows belong to a person.\n"
@@ -285,8 +293,18 @@ def _linked_notebook_cells(
     return [("markdown", about), *(("code", text) for text in (imports, *code))]
 
 
-def _comment_on_schema(job: Job) -> str:
-    return COMMENT_ON_MARKS if job.schema.columns_from_data else ""
+def _without_searches(schema: Schema) -> Schema:
+    """Mark cells found privately as taken from the data.
+
+    The ledger of a program knows no search that was paid for elsewhere.
+    """
+    return dataclasses.replace(
+        schema, columns=tuple(map(mark_found_as_taken, schema.columns))
+    )
+
+
+def _comment_on_schema(schema: Schema) -> str:
+    return COMMENT_ON_MARKS if schema.columns_from_data else ""
 
 
 def _comment_on_rule(loss: AnyLoss) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -154,7 +155,8 @@ def show(draft: Draft) -> None:
             finer=_finer_columns(draft).current_value() or [],
         )
     with known:
-        schema = form.ask_schema(draft, unit, budget, questions) if unit else None
+        ask_search = partial(form.ask_cell_search, draft, budget)
+        schema = form.ask_schema(draft, unit, ask_search, questions) if unit else None
     with proposal:
         _show_proposal(draft, unit, schema, budget, purpose, epsilon, rows)
     show_file(draft)

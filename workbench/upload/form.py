@@ -1,6 +1,7 @@
 """Two questions of the Data page: the public facts, and the budget."""
 
 import math
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -35,7 +36,7 @@ from workbench.language.wording import (
     number,
     percent,
 )
-from workbench.session.draft import Draft, FileDraft, SourceDraft
+from workbench.session.draft import CellSearchChoice, Draft, FileDraft, SourceDraft
 from workbench.store.people.likeness import SimilarTable
 from workbench.store.policy import PROPOSED_EPSILON, PROPOSED_SHARE, read_policy
 from workbench.ui import epsilon_view, widgets
@@ -83,13 +84,14 @@ PAGES_WITHOUT_CELLS = ("audit", "anonymize", "tables")
 def ask_schema(
     draft: Draft,
     unit: PrivacyUnit,
-    budget: AnyLoss | None,
+    ask_search: Callable[[Schema], tuple[str, ...]],
     questions: DeltaGenerator,
 ) -> Schema | None:
     """Ask for the public facts of each column; None while some of them are invalid.
 
     Args:
-        budget: whole budget, of which a private search of cells takes a part.
+        ask_search: asks whether to find cells privately, and returns the columns to
+            search.
         questions: place in sight for open questions and errors.
     """
     st.markdown(
@@ -130,11 +132,7 @@ def ask_schema(
     )
     schema, problems = opening.read_grid(draft, grid, unit)
     with search:
-        draft.cell_search.columns = (
-            _ask_whether_to_search(draft, schema, budget)
-            if schema and budget and draft.has_rows
-            else ()
-        )
+        searched = ask_search(schema) if schema and draft.has_rows else ()
     with questions:
         for name, error in problems.items():
             # A plan made of column names alone begins with no column: not yet an error.
@@ -142,7 +140,7 @@ def ask_schema(
                 widgets.error_box(error)
         if schema and draft.has_rows:
             facts_view.ask_about_facts(
-                draft, facts.without_found_cells(schema, draft.cell_search.columns)
+                draft, facts.without_found_cells(schema, searched)
             )
     if schema and draft.has_rows:
         table, refused = opening.check_table(draft, schema)
@@ -165,33 +163,59 @@ def ask_schema(
     return schema
 
 
-def _ask_whether_to_search(
-    draft: Draft, schema: Schema, budget: AnyLoss
+def ask_cell_search(
+    draft: Draft, budget: AnyLoss | None, schema: Schema
 ) -> tuple[str, ...]:
-    """Ask whether to find the cells of numbers privately; return the columns to
-    search.
+    """Ask whether to find the cells of a table's numbers privately.
+
+    Args:
+        budget: whole budget, of which the search takes a part; None while it is open.
+
+    Returns: the columns to search, which the draft's choice keeps.
     """
     names = facts.searchable_columns(schema)
-    if not names:
+    if budget is None or not names:
+        draft.cell_search.columns = ()
         return ()
     hidden = largest_hidden_rows(len(names), schema.unit.max_rows, search_loss(budget))
     if draft.cell_search.is_proposed is None:
-        is_source = isinstance(draft, SourceDraft)
-        has_many_rows = (
-            is_source or len(draft.frame) >= MIN_ROWS_TO_HIDDEN_RATIO * hidden
-        )
-        # who only wants the table anonymized would pay for cells that nobody needs
-        needs_cells = draft.page not in PAGES_WITHOUT_CELLS
-        draft.cell_search.is_proposed = (
-            has_many_rows and needs_cells and not draft.is_sample
-        )
+        draft.cell_search.is_proposed = is_search_proposed(draft, hidden)
+    return show_cell_search(draft.cell_search, names, hidden, dataset=draft.dataset)
+
+
+def is_search_proposed(draft: Draft, hidden: float) -> bool:
+    """Return whether a table has far more rows than a search hides, and needs cells.
+
+    Args:
+        hidden: rows of one cell that noise can hide.
+    """
+    has_many_rows = (
+        isinstance(draft, SourceDraft)
+        or len(draft.frame) >= MIN_ROWS_TO_HIDDEN_RATIO * hidden
+    )
+    # who only wants the table anonymized would pay for cells that nobody needs
+    needs_cells = draft.page not in PAGES_WITHOUT_CELLS
+    return has_many_rows and needs_cells and not draft.is_sample
+
+
+def show_cell_search(
+    choice: CellSearchChoice, names: tuple[str, ...], hidden: float, *, dataset: str
+) -> tuple[str, ...]:
+    """Show the choice of a private search with its price; return the columns to search.
+
+    Args:
+        choice: keeps the answer.
+        names: columns that can be searched.
+        hidden: rows of one cell that noise can hide.
+        dataset: account id of the table, or of both linked tables.
+    """
     label = escape_markdown(
         translate(NumberCellsQuestion.describe({"columns": names})), max_length=300
     )
     wanted = st.toggle(
         label,
-        draft.cell_search.is_proposed,
-        key=f"search-{draft.dataset}",
+        bool(choice.is_proposed),
+        key=f"search-{dataset}",
         persist_state="session",
     )
     st.caption(
@@ -203,7 +227,8 @@ def _ask_whether_to_search(
             "another number. Values in fewer than about {rows} rows stay hidden."
         ).format(rows=number(hidden))
     )
-    return names if wanted else ()
+    choice.columns = names if wanted else ()
+    return choice.columns
 
 
 def _show_grid(draft: Draft) -> pd.DataFrame:

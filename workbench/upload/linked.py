@@ -1,6 +1,7 @@
 """Open two tables about the same people: one of people, and one of their events."""
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 
 from dpcore.accounting.loss import AnyLoss, PureDP, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
-from dpcore.curator import LinkedCurator
+from dpcore.curator import LinkedCurator, open_linked_with_cells
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.io.options import ReadOptions
 from dpcore.release import InternalReport
@@ -559,8 +560,13 @@ def _open(
     name: str,
 ) -> LinkedCurator:
     holders.check_room(_bytes_of_pair(pair))
+    open_tables = (
+        partial(open_linked_with_cells, columns=pair.cell_search.columns)
+        if pair.cell_search.columns
+        else LinkedCurator.open
+    )
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
-        return LinkedCurator.open(
+        return open_tables(
             pair.people.table,
             pair.events.table,
             schema,

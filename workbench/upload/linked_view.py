@@ -5,8 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.accounting.loss import AnyLoss, loss_fields
+from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
+from dpcore.curator.linked import share_of_people
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.table.cells_of_numbers import largest_hidden_rows, search_loss
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.schema.linked import (
     AS_NUMBERS,
@@ -20,12 +22,19 @@ from dpcore.schema.linked import (
 from workbench import session
 from workbench.language.budget import budget_words
 from workbench.language.messages import N_, _, name_and_text, ngettext, translate_table
-from workbench.language.wording import escape_markdown, list_names, loss_words, percent
+from workbench.language.wording import (
+    escape_markdown,
+    found_cells_words,
+    list_names,
+    loss_words,
+    percent,
+)
 from workbench.session.draft import Draft, FileDraft, LinkedDraft, NamesDraft
 from workbench.store.people.personal import PersonalLedger
 from workbench.ui import reading_view, widgets
 from workbench.upload import (
     draft_view,
+    facts,
     form,
     linked,
     opening,
@@ -118,7 +127,7 @@ def show(pair: LinkedDraft) -> None:
         if not _have_common_people(pair):
             problem = _("By these keys, the tables do not fit together: see below.")
     st.header(_("What is publicly known"))
-    schemas, open_tables = _ask_columns(pair, unit)
+    known = st.container()
     at_last = st.container()
     with st.expander(_("Budget")):
         both = dataclasses.replace(
@@ -134,6 +143,8 @@ def show(pair: LinkedDraft) -> None:
             at_last,
             columns=_count_columns(pair),
         )
+    with known:
+        schemas, open_tables = _ask_columns(pair, unit, budget)
     with at_last:
         schema = _link(pair, schemas, rules)
     with proposal:
@@ -455,9 +466,12 @@ def _keys_met(counts: Any) -> str:
 
 
 def _ask_columns(
-    pair: LinkedDraft, unit: PrivacyUnit | None
+    pair: LinkedDraft, unit: PrivacyUnit | None, budget: AnyLoss | None
 ) -> tuple[dict[str, Schema | None], list[str]]:
     """Ask for the public facts of one table at a time.
+
+    Args:
+        budget: whole budget, of which a private search of cells takes a part.
 
     Returns: the schema of people and of events, None while something is open; and the
     names of tables with open questions.
@@ -465,6 +479,7 @@ def _ask_columns(
     people_unit = PrivacyUnit(max_rows=1, id_column=pair.people_key or None)
     event_unit = unit or PrivacyUnit(max_rows=1, id_column=pair.events_key or None)
     tables = {"people": (pair.people, people_unit), "events": (pair.events, event_unit)}
+    search = st.container()
     shown = widgets.choose(
         _("Columns of"),
         {
@@ -481,6 +496,18 @@ def _ask_columns(
         reading_view.show_reading("upload")
         if draft.read_result.undecided_columns:
             reading.ask_order(draft.read_result)
+
+    def ask_search(schema: Schema) -> tuple[str, ...]:
+        """Ask about both tables; `schema` is of the shown one."""
+        both = {
+            role: schema
+            if role == shown
+            else opening.read_grid(table, table.edited_grid, table_unit)[0]
+            for role, (table, table_unit) in tables.items()
+        }
+        with search:
+            return _ask_cell_search(pair, both, budget if unit else None)
+
     questions = st.container()
     if isinstance(draft, FileDraft):
         with questions:
@@ -489,7 +516,7 @@ def _ask_columns(
         _("Columns of {file}").format(file=escape_markdown(draft.name)),
         expanded=not draft.has_rows,
     ):
-        seen = form.ask_schema(draft, own, None, questions)
+        seen = form.ask_schema(draft, own, ask_search, questions)
     draft_view.show_file(draft, linked.take_codebook)
     schemas: dict[str, Schema | None] = {}
     open_tables = []
@@ -501,6 +528,59 @@ def _ask_columns(
     if unit is None:
         schemas["events"] = None
     return schemas, open_tables
+
+
+def _ask_cell_search(
+    pair: LinkedDraft, schemas: dict[str, Schema | None], budget: AnyLoss | None
+) -> tuple[str, ...]:
+    """Ask once for both tables whether to find the cells of numbers privately.
+
+    Args:
+        schemas: of people and of events; None while one cannot be read.
+        budget: whole budget of both; None while it or the unit is open.
+
+    Returns: the columns to search.
+    """
+    columns = {
+        role: facts.searchable_columns(schema) if schema else ()
+        for role, schema in schemas.items()
+    }
+    names = (*columns["people"], *columns["events"])
+    if budget is None or not names:
+        pair.cell_search.columns = ()
+        return ()
+    hidden = {
+        role: largest_hidden_rows(len(columns[role]), schema.unit.max_rows, part)
+        for (role, schema), part in zip(
+            schemas.items(), _split_search_loss(columns, schemas, budget), strict=True
+        )
+        if schema is not None and columns[role]
+    }
+    if pair.cell_search.is_proposed is None:
+        tables = {"people": pair.people, "events": pair.events}
+        pair.cell_search.is_proposed = all(
+            form.is_search_proposed(tables[role], rows) for role, rows in hidden.items()
+        )
+    most = max(hidden.values())
+    return form.show_cell_search(pair.cell_search, names, most, dataset=pair.dataset)
+
+
+def _split_search_loss(
+    columns: dict[str, tuple[str, ...]],
+    schemas: dict[str, Schema | None],
+    budget: AnyLoss,
+) -> tuple[Loss, Loss]:
+    """Return the losses of the searches in people and in events.
+
+    Args:
+        columns: to be searched in each table. Both tables share the loss.
+    """
+    loss = search_loss(budget)
+    events = schemas["events"]
+    if events is None or not all(columns.values()):
+        return loss, loss
+    share = share_of_people(events.unit.max_rows)
+    return loss.share(share), loss.share(1 - share)
 
 
 def _read_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
@@ -619,6 +699,12 @@ def _show_proposal(
                         columns=list_names([column.name for column in own.excluded]),
                     )
                 )
+        if pair.cell_search.columns and budget is not None:
+            lines.append(
+                found_cells_words(
+                    pair.cell_search.columns, loss_fields(search_loss(budget))
+                )
+            )
     if budget is not None:
         lines.append(
             _("**Loss:** at most {most} in total.").format(

@@ -12,7 +12,11 @@ from dpcore.accounting.composition import Rule
 from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
-from dpcore.curator.found_cells import confirm_found_cells, list_candidate_searches
+from dpcore.curator.found_cells import (
+    confirm_found_cells,
+    list_candidate_searches,
+    mark_found_as_taken,
+)
 from dpcore.errors import DpcoreError, ReadError, SchemaError, no_rows_error
 from dpcore.evaluation.table.rows_of_people import read_privacy_unit
 from dpcore.io.options import ReadOptions
@@ -26,7 +30,6 @@ from dpcore.schema import (
     suggest_schema,
 )
 from dpcore.schema.linked import LinkedSchema
-from dpcore.schema.origin import CELL_FACTS
 from dpcore.schema.source import Source
 from workbench import session
 from workbench.language.messages import N_, _
@@ -303,16 +306,9 @@ def _confirm_found_cells(
     account = ledger.account(dataset)
     lines = ledger.lines(dataset) if account is not None else ()
     columns = [
-        dataclasses.replace(
-            column,
-            found=None,
-            from_data=(
-                *column.from_data,
-                *(fact for fact in CELL_FACTS if fact in column.facts),
-            ),
-        )
-        if column.found and not list_candidate_searches(column, lines)
-        else column
+        column
+        if list_candidate_searches(column, lines)
+        else mark_found_as_taken(column)
         for column in codebook.columns
     ]
     marked = dataclasses.replace(codebook, columns=tuple(columns))
