@@ -1714,3 +1714,30 @@ def test_a_failed_search_of_a_pair_leaves_its_charge(
     paid = Fraction(of_events.content["loss"]["epsilon"])
     assert Fraction(1, 40) < paid < Fraction(1, 20)
     assert spent(app) == UNIT // 20 + round(paid * UNIT)
+
+
+def test_two_files_of_one_name_are_a_pair(app: Tab) -> None:
+    """Two folders may each hold an export.csv; the page ended without a word."""
+    people = patients()
+    content = [
+        ("export.csv", as_csv(frame), "text/csv") for frame in (people, stays(people))
+    ]
+    app.go("upload")
+    field(app, "table-upload").set_value(content).run()
+    app.go("upload")
+    assert app.errors == ""
+    pair = app.session.linked_draft
+    assert pair is not None
+    assert (pair.people.name, pair.events.name) == ("export.csv", "export (2).csv")
+    answer(say_cap(app, 3)).press("Open the data set")
+    assert app.errors == ""
+    assert app.session.linked is not None
+
+
+def test_one_file_twice_is_refused(app: Tab) -> None:
+    content = [("export.csv", as_csv(patients()), "text/csv")] * 2
+    app.go("upload")
+    field(app, "table-upload").set_value(content).run()
+    app.go("upload")
+    assert "this is the same table again" in app.errors.lower()
+    assert app.session.linked_draft is None

@@ -2,6 +2,7 @@
 
 import dataclasses
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def take_second_file() -> None:
         return
     session.renew_file_fields()
     tab.notices.pop(NOTICE, None)
-    second = _read(file.getvalue(), file.name)
+    second = _read(file.getvalue(), _tell_apart(file.name, first.name))
     if second is not None:
         _link(first, second)
 
@@ -124,9 +125,11 @@ def take_pair_from_page() -> None:
         wanted = tab.data_set
         known = wanted.declaration.linked if wanted and wanted.declaration else None
         options = dict(zip(known.names, known.readings, strict=True)) if known else {}
+        (first, of_first), (second, of_second) = note.files
+        files = [(first, of_first), (_tell_apart(second, first), of_second)]
         tables = [
             _read(data, name, options.get(name) or ReadOptions())
-            for name, data in note.files
+            for name, data in files
         ]
         if tables[0] is not None and tables[1] is not None:
             tab.drop_draft()
@@ -134,6 +137,12 @@ def take_pair_from_page() -> None:
             _link(tables[0], tables[1])
             # the header names both files from the next run on
             session.leave_note(session.GoTo(page="upload"))
+
+
+def _tell_apart(name: str, other: str) -> str:
+    """Return the name of a file, with a number if another file has the same one."""
+    path = PurePath(name)
+    return f"{path.stem} (2){path.suffix}" if name == other else name
 
 
 def _read(
