@@ -139,7 +139,7 @@ def protect_table(
         is_hidden=hidden,
         is_fixed=fixed,
         min_counts=least,
-    ).choose()
+    ).choose(lambda share: on_progress("suppressing", share))
     attacker = _Attacker(
         counts=counts,
         earlier_tables=earlier_tables,

@@ -372,12 +372,21 @@ def noise_words(curator: Curator, exact_table: ExactTable) -> str:
     except DpcoreError:
         return ""
     hidden = len(exact_table.reasons) / len(exact_table.true_counts)
-    return _(
-        "With noise, the same columns would cost {share} of the budget. No count "
-        "would be hidden, and 95 of 100 counts would be within {error} people of "
-        "the truth. Here, {hidden} of the counts are hidden and the others are "
-        "exact."
-    ).format(
+    words = (
+        _(
+            "With noise, the same columns would cost {share} of the budget. No count "
+            "would be hidden, and 95 of 100 counts would be within {error} people of "
+            "the truth. Here, {hidden} of the counts are hidden and the others are "
+            "exact."
+        )
+        if hidden
+        else _(
+            "With noise, the same columns would cost {share} of the budget, and 95 of "
+            "100 counts would be within {error} people of the truth. Here, no count is "
+            "hidden, and all are exact."
+        )
+    )
+    return words.format(
         share=percent(float(share)),
         error=number(math.ceil(quote.expected[0].half_width())),
         hidden=percent(hidden),

@@ -199,12 +199,16 @@ def make_table(
         "bounding": _("measuring how closely the hidden counts can be worked out"),
     }
     with progress_view.show_progress(
-        _("Making the table"), stages, key="stop-table"
+        _("Making the table"), stages, key="stop-table", on_stop=_say_stopped
     ) as tell:
         state.make_table(curator, page_state, (columns, rule), tell, plan, unrelated)
     if page_state.made_table is not None:
         # on a phone the table stands below all fields
         st.toast(_("The table is made."), icon=":material/table:")
+
+
+def _say_stopped() -> None:
+    st.toast(_("Stopped. No table was made."), icon=":material/stop_circle:")
 
 
 def ask_plan() -> TablePlan | None:
