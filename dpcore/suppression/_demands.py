@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,25 +94,75 @@ def _list_all_unshown_demands(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OtherReasons:
-    """Why a table may hide cells, besides small ones of its own.
+class CountRange:
+    """Counts of a group, from the first to the last."""
+
+    atoms: Ints
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReasonsToHide:
+    """Why a table may hide cells.
 
     Attributes:
-        groups: atoms of groups that it may protect if they are small.
-        thresholds: (groups,) people of a group that is not small.
+        threshold: people of a cell that is not small.
+        others: counts of groups, besides its own cells, that it may protect.
         hidden_before: atoms of cells that earlier tables hide.
+        counts_then: counts of another time by atoms of a cell, each with the change
+            that is not small.
+        asked: atoms of the cells that may be told; None for all.
     """
 
-    groups: list[Ints]
-    thresholds: Ints
+    threshold: int
+    others: list[CountRange]
     hidden_before: frozenset[bytes]
+    counts_then: Mapping[bytes, list[tuple[int, int]]]
+    asked: frozenset[bytes] | None
+
+    def list_reasons(self, atoms: Ints) -> list[CountRange]:
+        """Return the counts for which a cell is hidden: few people, or few changed."""
+        then = self.counts_then.get(atoms.tobytes(), ())
+        return [
+            CountRange(atoms=atoms, first=first, last=last)
+            for first, last in _list_reason_ranges(self.threshold, then)
+        ]
+
+    def list_harmless(self, atoms: Ints) -> list[CountRange]:
+        """Return the counts for which a cell is no reason to hide anything.
+
+        A cell whose count of then is shown has changed by many.
+        """
+        near = sorted(
+            (count - least + 1, count + least - 1)
+            for count, least in self.counts_then.get(atoms.tobytes(), ())
+        )
+        ranges: list[CountRange] = []
+        first = self.threshold
+        for low, high in near:
+            if first < low:
+                ranges.append(CountRange(atoms=atoms, first=first, last=low - 1))
+            first = max(first, high + 1)
+        return [*ranges, CountRange(atoms=atoms, first=first, last=math.inf)]
 
 
-def find_other_reasons(system: EquationSystem, number: int) -> OtherReasons | None:
-    """Return other reasons of a table to hide cells; None if they are not known.
+def _list_reason_ranges(
+    threshold: int, counts_then: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return the first and last counts that are small, or that few people changed."""
+    ranges = [(0, threshold - 1)]
+    for count, least in counts_then:
+        ranges += [(count - least + 1, count - 1), (count + 1, count + least - 1)]
+    return ranges
+
+
+def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide | None:
+    """Return the reasons of a table to hide cells; None if they are not known.
 
     Tables before it have some if readers know that their columns belong together. They
-    are not known if people came or left since, or if a full cell may be the reason.
+    are not known if a full cell may be the reason, or if people came or left since. If
+    they came or left before, only cells that few changed are asked for.
     """
     table = system.tables[number]
     own = {*system.blocks.families_of(table.columns)}
@@ -123,10 +173,24 @@ def find_other_reasons(system: EquationSystem, number: int) -> OtherReasons | No
         and not other.is_past
         and not own.isdisjoint(system.blocks.families_of(other.columns))
     ]
-    if not table.hides_small_alone or any(
-        system.tables[at].is_changed for at in (number, *before)
-    ):
+    if not table.hides_small_alone or table.is_changed:
         return None
+    # 1. Counts of then that are others today
+    counts_then: dict[bytes, list[tuple[int, int]]] = {}
+    asked: set[bytes] = set()
+    for at in before:
+        other = system.tables[at]
+        least = max(table.threshold, other.threshold)
+        for cell, count in enumerate(other.counts_then):
+            if count is not None and other.counts[cell] is None:
+                own_atoms = system.places[at, cell].tobytes()
+                counts_then.setdefault(own_atoms, []).append((count, least))
+                if cell in other.wanted:
+                    asked.add(own_atoms)
+    people_moved = any(system.tables[at].is_changed for at in before)
+    if people_moved and not asked:
+        return None
+    # 2. Cells that these tables hide, and groups that they tell apart
     hidden = [
         (system.places[at, cell], system.tables[at].threshold)
         for at in before
@@ -141,10 +205,24 @@ def find_other_reasons(system: EquationSystem, number: int) -> OtherReasons | No
         for one in demands
         if one.around is None and not system.is_settled(one.atoms)
     ]
-    return OtherReasons(
-        groups=[atoms for atoms, _ in groups],
-        thresholds=np.array([least for _, least in groups], dtype=np.int64),
-        hidden_before=frozenset(atoms.tobytes() for atoms, _ in hidden),
+    return ReasonsToHide(
+        threshold=table.threshold,
+        others=[
+            CountRange(atoms=atoms, first=first, last=last)
+            for atoms, least in groups
+            for first, last in _list_reason_ranges(
+                least, counts_then.get(atoms.tobytes(), ())
+            )
+        ],
+        hidden_before=frozenset(
+            system.places[at, cell].tobytes()
+            for at in before
+            if not system.tables[at].is_changed
+            for cell, count in enumerate(system.tables[at].counts)
+            if count is None
+        ),
+        counts_then=counts_then,
+        asked=frozenset(asked) if people_moved else None,
     )
 
 
