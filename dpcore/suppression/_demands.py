@@ -78,19 +78,28 @@ def _list_all_unshown_demands(
     system: EquationSystem, first_group: int, tables: Sequence[AttackedTable]
 ) -> list[Demand]:
     """Return the demands for all groups that several tables tell apart."""
-    families = [system.blocks.families_of(table.columns) for table in tables]
-    shared = {
-        tuple(sorted({*first} & {*second}))
-        for first, second in itertools.combinations(families, 2)
-    }
-    asked = ({*families} | shared) - {()} if len(tables) > 1 else set()
     demands: list[Demand] = []
-    for number, own in enumerate(sorted(asked), start=first_group):
+    asked = _list_asked_families(system, tables)
+    for number, own in enumerate(asked, start=first_group):
         demands += _list_unshown_demands(system, number, own, tables)
         # if empty cells are hidden too, somebody may be in each other group
         if any(table.hide_full and not table.hide_zeros for table in tables):
             demands += _list_full_demands(system, number, own, tables)
     return demands
+
+
+def _list_asked_families(
+    system: EquationSystem, tables: Sequence[AttackedTable]
+) -> list[Families]:
+    """Return the families of each table, and those that two tables share."""
+    if len(tables) < 2:
+        return []
+    families = [system.blocks.families_of(table.columns) for table in tables]
+    shared = {
+        tuple(sorted({*first} & {*second}))
+        for first, second in itertools.combinations(families, 2)
+    }
+    return sorted(({*families} | shared) - {()})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -197,12 +206,13 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
         for cell, count in enumerate(system.tables[at].counts)
         if count is None
     ]
-    demands = _list_all_unshown_demands(
-        system, number, [system.tables[at] for at in (*before, number)]
-    )
+    known_tables = [system.tables[at] for at in (*before, number)]
     groups = hidden + [
         (one.atoms, one.needed)
-        for one in demands
+        for own_families in _list_asked_families(system, known_tables)
+        for one in _list_unshown_demands(
+            system, number, own_families, known_tables, told_by_others=False
+        )
         if one.around is None and not system.is_settled(one.atoms)
     ]
     return ReasonsToHide(
@@ -272,6 +282,8 @@ def _list_unshown_demands(
     number: int,
     families: Families,
     tables: Sequence[AttackedTable],
+    *,
+    told_by_others: bool = True,
 ) -> Iterable[Demand]:
     """Return the demands for the smallest groups that several tables tell apart.
 
@@ -282,6 +294,9 @@ def _list_unshown_demands(
     exception. Of a group inside it, nothing may be told: all people of the cell must be
     possible there. A group of people with errors of coding is asked for together with
     those of the same inner value.
+
+    Args:
+        told_by_others: whether other tables of the system may tell groups apart too.
     """
     own = [
         table
@@ -291,14 +306,24 @@ def _list_unshown_demands(
     thresholds = sorted({table.threshold for table in own})
     groups = system.blocks.split(families)
     is_error = system.mark_rare(group for group in system.rare_groups if group.is_error)
-    unions = system.blocks.find_miscoded_unions(families)
+    unions = system.blocks.find_miscoded_unions(families) if told_by_others else []
+    firsts = np.arange(len(groups))
+    if not told_by_others:
+        firsts, kinds = _find_kinds(system, families, tables)
+        groups = [
+            np.sort(
+                np.concatenate([groups[at] for at in np.flatnonzero(kinds == kind)])
+            )
+            for kind in range(len(firsts))
+        ]
     union_matrix = stack_sums(unions, len(groups))
     is_asked = np.array([not is_error[atoms].all() for atoms in groups])
     is_asked = np.concatenate([is_asked, np.ones(len(unions), dtype=bool)])
     room = np.full(len(is_asked), thresholds[-1])
     sizes = np.concatenate([np.ones(len(groups)), [len(own) for own in unions]])
     for table in tables:
-        for inside, count in _mark_cells(system, families, table):
+        for marked, count in _mark_cells(system, families, table):
+            inside = marked[firsts]
             width = inside.sum()
             has_union = union_matrix @ inside == sizes[len(groups) :]
             inside = np.concatenate([inside, has_union])
@@ -323,7 +348,7 @@ def _list_unshown_demands(
             may_be_empty=not hide_zeros,
         )
         is_union = cell >= len(groups) - len(unions)
-        has_lines = hide_full and not is_union
+        has_lines = hide_full and told_by_others and not is_union
         lines = system.blocks.find_lines(families, cell) if has_lines else []
         for at, line in enumerate(lines):
             around = np.sort(np.concatenate([groups[other] for other in line]))
@@ -333,6 +358,25 @@ def _list_unshown_demands(
                 needed=1,
                 around=around,
             )
+
+
+def _find_kinds(
+    system: EquationSystem, families: Families, tables: Sequence[AttackedTable]
+) -> tuple[Ints, Ints]:
+    """Return which groups of `split` some tables do not tell apart.
+
+    Returns: the first group of each kind, and (groups,) the kind of each one.
+    """
+    marks = [
+        system.blocks.mark_inside(families, name, group)
+        for table in tables
+        for name, axis in zip(table.columns, table.groups, strict=True)
+        for group in axis
+    ]
+    _, firsts, kinds = np.unique(
+        np.array(marks), axis=1, return_index=True, return_inverse=True
+    )
+    return firsts, kinds.ravel()
 
 
 def _list_full_demands(
