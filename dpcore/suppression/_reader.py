@@ -61,6 +61,8 @@ class Reader:
 
     Args:
         known: what was told before, see `find_known_bounds`.
+        kind: name of this kind of readers. They are compared with what readers of the
+            same kind were told before.
         counted_pairs: rare pairs of values of which they know how many people have each
             at most.
         most_errors: people with errors of coding, if they take them to be few.
@@ -76,12 +78,14 @@ class Reader:
         blocks: AtomBlocks,
         known: KnownBounds,
         *,
+        kind: str,
         counted_pairs: Collection[int] = (),
         most_errors: int | None = None,
         first_group: int | None = None,
     ) -> None:
         self._tables = tables
         self._known = known
+        self._kind = kind
         self._first_group = len(tables) if first_group is None else first_group
         self._system = EquationSystem(
             tables, blocks, counted_pairs=counted_pairs, most_errors=most_errors
@@ -136,6 +140,7 @@ class Reader:
             elif demand.may_be_empty and most < 1 - INTEGER_TOLERANCE:
                 return
             (table, cell), around = demand.target
+            key = (self._kind, demand.target)
             one = RevealedCell(
                 table=table,
                 cell=cell,
@@ -143,11 +148,12 @@ class Reader:
                 proof=proof or self._system.find_cells_sharing_atoms(demand.atoms),
                 is_certain=certain,
                 bounds=self._programs.find_ends(demand.atoms)
-                if demand.target in self._known
+                if key in self._known
                 else None,
+                reader=self._kind,
             )
             is_known = one.bounds is not None and _is_inside(
-                self._known[one.target], one.bounds
+                self._known[key], one.bounds
             )
             if is_known and certain:
                 known.append(one)
@@ -198,7 +204,7 @@ class Reader:
         open_cells -= {(one.table, one.cell) for one in (*told, *known)}
         for one in self._list_told_by_reason(open_cells, solutions):
             # its bounds alone do not tell it, so these are not compared
-            is_known = self._known.get(one.target, ()) is None
+            is_known = self._known.get((self._kind, one.target), ()) is None
             (known if is_known else told).append(one)
         return AttackOutcome(
             revealed_cells=tuple(told),
@@ -261,6 +267,7 @@ class Reader:
                             cell=cell,
                             filled_group=BY_REASON,
                             proof=proof,
+                            reader=self._kind,
                         )
 
     def _find_reason(self, reasons: _Reasons, place: int) -> bool:

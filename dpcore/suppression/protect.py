@@ -220,7 +220,7 @@ def protect_table(
             for before, people in earlier_tables
             if find_changed_cells(before, people).any()
         ),
-        told_before=len(outcome.known_cells),
+        told_before=len({one.target for one in outcome.known_cells}),
         unlisted=tuple(
             before.name
             for before, people in earlier_tables
