@@ -28,7 +28,7 @@ from dpcore.suppression import (
 )
 from dpcore.suppression import _demands as demanding
 from dpcore.suppression import protect as protecting
-from dpcore.suppression.attack import attack
+from dpcore.suppression.attack import attack, find_known_bounds
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.outcome import AttackOutcome
@@ -890,3 +890,26 @@ def test_without_this_reason_the_towns_tell_it(
 
         monkeypatch.setattr(demanding, "_find_kinds", split)
     assert not may_have_changed_by_many("D1")
+
+
+@pytest.mark.parametrize("people_moved", [True, False])
+def test_a_new_table_may_tell_that_cells_of_then_hold_somebody(
+    people_moved: bool,
+) -> None:
+    """Five people are in two cells. By the rule of the new table, both hold somebody.
+
+    If people moved, the earlier table did not say so of the people of today.
+    """
+    earlier = AttackedTable(
+        columns=("town",),
+        groups=((None, frozenset("A"), frozenset("B")),),
+        counts=(5, None, None),
+        threshold=5,
+        occupied_cells=frozenset({1, 2}),
+        complete_columns=frozenset({"town"}),
+        counts_then=(5, 5, None) if people_moved else (),
+    )
+    tables = [earlier, dataclasses.replace(earlier, counts_then=())]
+    outcome = attack(tables, known=find_known_bounds(tables, 1))
+    assert bool(outcome.revealed_cells) is people_moved
+    assert bool(outcome.known_cells) is not people_moved

@@ -290,7 +290,7 @@ def test_what_members_are_taken_to_know_excuses_no_table(preset: str) -> None:
     people |= {(town, age): 20 for town in "BC" for age in ages}
     curator = open_account(rows_of(people, "town", "age"))
     publish(curator, plan_by(PRESETS["acro"], "town"))
-    with pytest.raises(InfeasibleError, match="shows totals .*: town;") as refused:
+    with pytest.raises(InfeasibleError, match=r"shows totals .*: town;") as refused:
         publish(curator, plan_by(PRESETS[preset], "town", "age"))
     assert "publish the detailed table before its totals" in str(refused.value)
     # the remedy, for a first table of an account

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.curator import curator as curating
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.suppression import PRESETS, HidingRule, PublishedTable, ShownColumn
+from dpcore.suppression import maps as mapping
 from dpcore.suppression import protect as protecting
 from dpcore.suppression._demands import find_hidden_components
 from dpcore.suppression._reader import Reader
@@ -869,3 +871,36 @@ def test_what_some_readers_knew_may_not_be_told_to_those_who_know_less() -> None
     assert len(small_area) == 1
     outcome = attack(tables, maps=[areas], known=known)
     assert [one.target for one in outcome.revealed_cells] == [*small_area]
+
+
+def count_maps_of_chance() -> int:
+    """Return how many pairs of independent columns with rare values have a map."""
+    draw = np.random.default_rng([51, 11])
+    values = [
+        np.minimum(draw.geometric(0.35, 3_000), most).astype(str).tolist()
+        for most in (8, 6, 5, 7, 4, 9)
+    ]
+    return sum(
+        find_map(
+            ("first", "second"),
+            Counter(zip(first, second, strict=True)),
+            threshold=5,
+            stand_together=False,
+            all_shown=False,
+        )
+        is not None
+        for first, second in itertools.combinations(values, 2)
+    )
+
+
+def test_independent_columns_with_rare_values_do_not_cross() -> None:
+    """Each map multiplied the combinations, and the sixth table took minutes."""
+    assert count_maps_of_chance() == 0
+
+
+def test_the_share_of_people_in_large_pairs_would_say_that_they_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin."""
+    monkeypatch.setattr(mapping, "MAX_RARE_BY_CHANCE", np.inf)
+    assert count_maps_of_chance() > 3
