@@ -310,11 +310,10 @@ def _list_unshown_demands(
     firsts = np.arange(len(groups))
     if not told_by_others:
         firsts, kinds = _find_kinds(system, families, tables)
+        order = np.argsort(kinds, kind="stable")
         groups = [
-            np.sort(
-                np.concatenate([groups[at] for at in np.flatnonzero(kinds == kind)])
-            )
-            for kind in range(len(firsts))
+            np.sort(np.concatenate([groups[at] for at in kind]))
+            for kind in np.split(order, np.cumsum(np.bincount(kinds))[:-1])
         ]
     union_matrix = stack_sums(unions, len(groups))
     is_asked = np.array([not is_error[atoms].all() for atoms in groups])
