@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,14 +78,9 @@ def _list_all_unshown_demands(
     system: EquationSystem, first_group: int, tables: Sequence[AttackedTable]
 ) -> list[Demand]:
     """Return the demands for all groups that several tables tell apart."""
-    families = [system.blocks.families_of(table.columns) for table in tables]
-    shared = {
-        tuple(sorted({*first} & {*second}))
-        for first, second in itertools.combinations(families, 2)
-    }
-    asked = ({*families} | shared) - {()} if len(tables) > 1 else set()
     demands: list[Demand] = []
-    for number, own in enumerate(sorted(asked), start=first_group):
+    asked = _list_asked_families(system, tables)
+    for number, own in enumerate(asked, start=first_group):
         demands += _list_unshown_demands(system, number, own, tables)
         # if empty cells are hidden too, somebody may be in each other group
         if any(table.hide_full and not table.hide_zeros for table in tables):
@@ -93,26 +88,90 @@ def _list_all_unshown_demands(
     return demands
 
 
+def _list_asked_families(
+    system: EquationSystem, tables: Sequence[AttackedTable]
+) -> list[Families]:
+    """Return the families of each table, and those that two tables share."""
+    if len(tables) < 2:
+        return []
+    families = [system.blocks.families_of(table.columns) for table in tables]
+    shared = {
+        tuple(sorted({*first} & {*second}))
+        for first, second in itertools.combinations(families, 2)
+    }
+    return sorted(({*families} | shared) - {()})
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OtherReasons:
-    """Why a table may hide cells, besides small ones of its own.
+class CountRange:
+    """Counts of a group, from the first to the last."""
+
+    atoms: Ints
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReasonsToHide:
+    """Why a table may hide cells.
 
     Attributes:
-        groups: atoms of groups that it may protect if they are small.
-        thresholds: (groups,) people of a group that is not small.
+        threshold: people of a cell that is not small.
+        others: counts of groups, besides its own cells, that it may protect.
         hidden_before: atoms of cells that earlier tables hide.
+        counts_then: counts of another time by atoms of a cell, each with the change
+            that is not small.
+        asked: atoms of the cells that may be told; None for all.
     """
 
-    groups: list[Ints]
-    thresholds: Ints
+    threshold: int
+    others: list[CountRange]
     hidden_before: frozenset[bytes]
+    counts_then: Mapping[bytes, list[tuple[int, int]]]
+    asked: frozenset[bytes] | None
+
+    def list_reasons(self, atoms: Ints) -> list[CountRange]:
+        """Return the counts for which a cell is hidden: few people, or few changed."""
+        then = self.counts_then.get(atoms.tobytes(), ())
+        return [
+            CountRange(atoms=atoms, first=first, last=last)
+            for first, last in _list_reason_ranges(self.threshold, then)
+        ]
+
+    def list_harmless(self, atoms: Ints) -> list[CountRange]:
+        """Return the counts for which a cell is no reason to hide anything.
+
+        A cell whose count of then is shown has changed by many.
+        """
+        near = sorted(
+            (count - least + 1, count + least - 1)
+            for count, least in self.counts_then.get(atoms.tobytes(), ())
+        )
+        ranges: list[CountRange] = []
+        first = self.threshold
+        for low, high in near:
+            if first < low:
+                ranges.append(CountRange(atoms=atoms, first=first, last=low - 1))
+            first = max(first, high + 1)
+        return [*ranges, CountRange(atoms=atoms, first=first, last=math.inf)]
 
 
-def find_other_reasons(system: EquationSystem, number: int) -> OtherReasons | None:
-    """Return other reasons of a table to hide cells; None if they are not known.
+def _list_reason_ranges(
+    threshold: int, counts_then: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return the first and last counts that are small, or that few people changed."""
+    ranges = [(0, threshold - 1)]
+    for count, least in counts_then:
+        ranges += [(count - least + 1, count - 1), (count + 1, count + least - 1)]
+    return ranges
+
+
+def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide | None:
+    """Return the reasons of a table to hide cells; None if they are not known.
 
     Tables before it have some if readers know that their columns belong together. They
-    are not known if people came or left since, or if a full cell may be the reason.
+    are not known if a full cell may be the reason, or if people came or left since. If
+    they came or left before, only cells that few changed are asked for.
     """
     table = system.tables[number]
     own = {*system.blocks.families_of(table.columns)}
@@ -123,28 +182,57 @@ def find_other_reasons(system: EquationSystem, number: int) -> OtherReasons | No
         and not other.is_past
         and not own.isdisjoint(system.blocks.families_of(other.columns))
     ]
-    if not table.hides_small_alone or any(
-        system.tables[at].is_changed for at in (number, *before)
-    ):
+    if not table.hides_small_alone or table.is_changed:
         return None
+    # 1. Counts of then that are others today
+    counts_then: dict[bytes, list[tuple[int, int]]] = {}
+    asked: set[bytes] = set()
+    for at in before:
+        other = system.tables[at]
+        least = max(table.threshold, other.threshold)
+        for cell, count in enumerate(other.counts_then):
+            if count is not None and other.counts[cell] is None:
+                own_atoms = system.places[at, cell].tobytes()
+                counts_then.setdefault(own_atoms, []).append((count, least))
+                if cell in other.wanted:
+                    asked.add(own_atoms)
+    people_moved = any(system.tables[at].is_changed for at in before)
+    if people_moved and not asked:
+        return None
+    # 2. Cells that these tables hide, and groups that they tell apart
     hidden = [
         (system.places[at, cell], system.tables[at].threshold)
         for at in before
         for cell, count in enumerate(system.tables[at].counts)
         if count is None
     ]
-    demands = _list_all_unshown_demands(
-        system, number, [system.tables[at] for at in (*before, number)]
-    )
+    known_tables = [system.tables[at] for at in (*before, number)]
     groups = hidden + [
         (one.atoms, one.needed)
-        for one in demands
+        for own_families in _list_asked_families(system, known_tables)
+        for one in _list_unshown_demands(
+            system, number, own_families, known_tables, told_by_others=False
+        )
         if one.around is None and not system.is_settled(one.atoms)
     ]
-    return OtherReasons(
-        groups=[atoms for atoms, _ in groups],
-        thresholds=np.array([least for _, least in groups], dtype=np.int64),
-        hidden_before=frozenset(atoms.tobytes() for atoms, _ in hidden),
+    return ReasonsToHide(
+        threshold=table.threshold,
+        others=[
+            CountRange(atoms=atoms, first=first, last=last)
+            for atoms, least in groups
+            for first, last in _list_reason_ranges(
+                least, counts_then.get(atoms.tobytes(), ())
+            )
+        ],
+        hidden_before=frozenset(
+            system.places[at, cell].tobytes()
+            for at in before
+            if not system.tables[at].is_changed
+            for cell, count in enumerate(system.tables[at].counts)
+            if count is None
+        ),
+        counts_then=counts_then,
+        asked=frozenset(asked) if people_moved else None,
     )
 
 
@@ -194,6 +282,8 @@ def _list_unshown_demands(
     number: int,
     families: Families,
     tables: Sequence[AttackedTable],
+    *,
+    told_by_others: bool = True,
 ) -> Iterable[Demand]:
     """Return the demands for the smallest groups that several tables tell apart.
 
@@ -204,6 +294,9 @@ def _list_unshown_demands(
     exception. Of a group inside it, nothing may be told: all people of the cell must be
     possible there. A group of people with errors of coding is asked for together with
     those of the same inner value.
+
+    Args:
+        told_by_others: whether other tables of the system may tell groups apart too.
     """
     own = [
         table
@@ -213,14 +306,23 @@ def _list_unshown_demands(
     thresholds = sorted({table.threshold for table in own})
     groups = system.blocks.split(families)
     is_error = system.mark_rare(group for group in system.rare_groups if group.is_error)
-    unions = system.blocks.find_miscoded_unions(families)
+    unions = system.blocks.find_miscoded_unions(families) if told_by_others else []
+    firsts = np.arange(len(groups))
+    if not told_by_others:
+        firsts, kinds = _find_kinds(system, families, tables)
+        order = np.argsort(kinds, kind="stable")
+        groups = [
+            np.sort(np.concatenate([groups[at] for at in kind]))
+            for kind in np.split(order, np.cumsum(np.bincount(kinds))[:-1])
+        ]
     union_matrix = stack_sums(unions, len(groups))
     is_asked = np.array([not is_error[atoms].all() for atoms in groups])
     is_asked = np.concatenate([is_asked, np.ones(len(unions), dtype=bool)])
     room = np.full(len(is_asked), thresholds[-1])
     sizes = np.concatenate([np.ones(len(groups)), [len(own) for own in unions]])
     for table in tables:
-        for inside, count in _mark_cells(system, families, table):
+        for marked, count in _mark_cells(system, families, table):
+            inside = marked[firsts]
             width = inside.sum()
             has_union = union_matrix @ inside == sizes[len(groups) :]
             inside = np.concatenate([inside, has_union])
@@ -245,7 +347,7 @@ def _list_unshown_demands(
             may_be_empty=not hide_zeros,
         )
         is_union = cell >= len(groups) - len(unions)
-        has_lines = hide_full and not is_union
+        has_lines = hide_full and told_by_others and not is_union
         lines = system.blocks.find_lines(families, cell) if has_lines else []
         for at, line in enumerate(lines):
             around = np.sort(np.concatenate([groups[other] for other in line]))
@@ -255,6 +357,25 @@ def _list_unshown_demands(
                 needed=1,
                 around=around,
             )
+
+
+def _find_kinds(
+    system: EquationSystem, families: Families, tables: Sequence[AttackedTable]
+) -> tuple[Ints, Ints]:
+    """Return which groups of `split` some tables do not tell apart.
+
+    Returns: the first group of each kind, and (groups,) the kind of each one.
+    """
+    marks = [
+        system.blocks.mark_inside(families, name, group)
+        for table in tables
+        for name, axis in zip(table.columns, table.groups, strict=True)
+        for group in axis
+    ]
+    _, firsts, kinds = np.unique(
+        np.array(marks), axis=1, return_index=True, return_inverse=True
+    )
+    return firsts, kinds.ravel()
 
 
 def _list_full_demands(

@@ -25,6 +25,8 @@ LINPROG_UNBOUNDED = 3
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+SumRange = tuple[Floats, float, float]
+"""Weights of free atoms, and the first and last value of their sum."""
 
 
 class Programs:
@@ -176,31 +178,47 @@ class Programs:
         )
         return float(-result.fun), program.round_solution(result.x), prices
 
-    def maximize_over_integers(
-        self, weights: Floats, limit: tuple[Floats, float] | None = None
-    ) -> tuple[float, Floats | None]:
-        """Maximize a sum over integers; return NaN and None if time ran out.
+    def maximize_over_integers(self, weights: Floats) -> tuple[float, Floats | None]:
+        """Maximize a sum over integers; return NaN and None if time ran out."""
+        value, solution = self._solve_over_integers(weights, ())
+        if value == -math.inf:
+            raise contradiction_error()
+        return value, solution
 
-        Args:
-            limit: another sum, and its largest value; the result is minus infinity if
-                it cannot be that small.
+    def find_within(self, ranges: Sequence[SumRange]) -> tuple[bool, Floats | None]:
+        """Look for integers with which sums are in some ranges.
+
+        Returns: whether there are any, and such a solution if it is exact. If time ran
+            out, there are none.
+        """
+        value, solution = self._solve_over_integers(np.zeros(len(self._free)), ranges)
+        return math.isfinite(value), solution
+
+    def _solve_over_integers(
+        self, weights: Floats, ranges: Sequence[SumRange]
+    ) -> tuple[float, Floats | None]:
+        """Maximize a sum over integers with which other sums are in some ranges.
+
+        Returns: its largest value and a solution that has it; NaN and None if time ran
+            out, minus infinity and None if there is none.
         """
         from scipy.optimize import Bounds as Box
         from scipy.optimize import LinearConstraint, milp
 
-        reached = weights if limit is None else np.abs(weights) + np.abs(limit[0])
+        reached = np.abs(weights) + sum(np.abs(own) for own, *_ in ranges)
         if not reached.any():
-            return (0.0 if limit is None or limit[1] >= 0 else -math.inf), None
+            is_met = all(first <= 0 <= last for _, first, last in ranges)
+            return (0.0 if is_met else -math.inf), None
         program = self._reduce_to_components(reached)
         limits = [LinearConstraint(program.equations, program.sums, program.sums)]
         if program.known_sums.shape[0]:
             limits.append(
                 LinearConstraint(program.known_sums, program.min_known_sums, np.inf)
             )
-        if limit is not None:
-            limits.append(
-                LinearConstraint(limit[0][program.uses_atom], -np.inf, limit[1])
-            )
+        limits += [
+            LinearConstraint(own[program.uses_atom], first, last)
+            for own, first, last in ranges
+        ]
         self.solved += 1
         result = milp(
             -weights[program.uses_atom],
@@ -210,9 +228,7 @@ class Programs:
             options={"time_limit": MAX_SECONDS_PER_PROGRAM, "mip_rel_gap": 0.0},
         )
         if result.status == LINPROG_INFEASIBLE:
-            if limit is not None:
-                return -math.inf, None
-            raise contradiction_error()
+            return -math.inf, None
         if result.status != 0 or result.x is None:
             return math.nan, None
         return float(round(-result.fun)), program.round_solution(result.x)

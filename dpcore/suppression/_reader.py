@@ -9,23 +9,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence, Set
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpcore.progress import OnProgress
 from dpcore.suppression._demands import (
+    CountRange,
     Demand,
-    OtherReasons,
+    ReasonsToHide,
     find_hidden_components,
-    find_other_reasons,
+    find_reasons_to_hide,
     list_demands,
 )
 from dpcore.suppression._equations import INTEGER_TOLERANCE, EquationSystem, Prices
 from dpcore.suppression._programs import (
     KnownSolutions,
     Programs,
+    SumRange,
     count_in_solution,
     dense_row,
     multiply,
@@ -60,6 +61,8 @@ class Reader:
 
     Args:
         known: what was told before, see `find_known_bounds`.
+        kind: name of this kind of readers. They are compared with what readers of the
+            same kind were told before.
         counted_pairs: rare pairs of values of which they know how many people have each
             at most.
         most_errors: people with errors of coding, if they take them to be few.
@@ -75,12 +78,14 @@ class Reader:
         blocks: AtomBlocks,
         known: KnownBounds,
         *,
+        kind: str,
         counted_pairs: Collection[int] = (),
         most_errors: int | None = None,
         first_group: int | None = None,
     ) -> None:
         self._tables = tables
         self._known = known
+        self._kind = kind
         self._first_group = len(tables) if first_group is None else first_group
         self._system = EquationSystem(
             tables, blocks, counted_pairs=counted_pairs, most_errors=most_errors
@@ -135,6 +140,7 @@ class Reader:
             elif demand.may_be_empty and most < 1 - INTEGER_TOLERANCE:
                 return
             (table, cell), around = demand.target
+            key = (self._kind, demand.target)
             one = RevealedCell(
                 table=table,
                 cell=cell,
@@ -142,11 +148,12 @@ class Reader:
                 proof=proof or self._system.find_cells_sharing_atoms(demand.atoms),
                 is_certain=certain,
                 bounds=self._programs.find_ends(demand.atoms)
-                if demand.target in self._known
+                if key in self._known
                 else None,
+                reader=self._kind,
             )
             is_known = one.bounds is not None and _is_inside(
-                self._known[one.target], one.bounds
+                self._known[key], one.bounds
             )
             if is_known and certain:
                 known.append(one)
@@ -197,7 +204,7 @@ class Reader:
         open_cells -= {(one.table, one.cell) for one in (*told, *known)}
         for one in self._list_told_by_reason(open_cells, solutions):
             # its bounds alone do not tell it, so these are not compared
-            is_known = self._known.get(one.target, ()) is None
+            is_known = self._known.get((self._kind, one.target), ()) is None
             (known if is_known else told).append(one)
         return AttackOutcome(
             revealed_cells=tuple(told),
@@ -217,51 +224,60 @@ class Reader:
     ) -> Iterable[RevealedCell]:
         """Find cells that are small for sure, or nothing would have been hidden.
 
-        If a cell is large, another one must be small that the same sums join.
+        If a cell is large, another one must be small that the same sums join. If people
+        came or left, few of them may have changed a cell: that is another reason.
 
         Args:
             cells: that are asked for.
             solutions: ways to place people.
         """
         for number, table in enumerate(self._tables):
-            others = find_other_reasons(self._system, number)
-            if others is None:
+            causes = find_reasons_to_hide(self._system, number)
+            if causes is None:
                 continue
-            near = _OtherReasons(others, self._programs)
-            smalls = [near.record(solution) for solution in solutions]
+            near = _RangesOfGroups(causes.others, self._programs)
+            marks = [near.find_components(solution) for solution in solutions]
             for joined in find_hidden_components(table):
                 atoms = [self._system.places[number, cell] for cell in joined]
-                if any(own.tobytes() in others.hidden_before for own in atoms):
+                keys = [own.tobytes() for own in atoms]
+                if not causes.hidden_before.isdisjoint(keys):
                     continue  # an earlier table hides it
-                weights, base = self._programs.weigh(atoms)
-                reasons = _Reasons(weights, base, table.threshold, near, self._programs)
-                for solution, is_small in zip(solutions, smalls, strict=True):
-                    reasons.record(solution, is_small)
+                is_asked = [
+                    (number, cell) in cells
+                    and (causes.asked is None or key in causes.asked)
+                    for cell, key in zip(joined, keys, strict=True)
+                ]
+                if not any(is_asked):
+                    continue
+                reasons = _Reasons(atoms, causes, near, self._programs)
+                for solution, is_near in zip(solutions, marks, strict=True):
+                    reasons.record(solution, is_near)
                 # any of these cells may be hidden to give another reason
                 proof = self._system.find_cells_sharing_atoms(
                     np.unique(np.concatenate(atoms))
                 )
                 for place, cell in enumerate(joined):
-                    if (number, cell) not in cells or reasons.has_reason[place]:
-                        continue
-                    if not self._find_reason(reasons, place):
+                    if (
+                        is_asked[place]
+                        and not reasons.has_reason[place]
+                        and not self._find_reason(reasons, place)
+                    ):
                         yield RevealedCell(
                             table=number,
                             cell=cell,
                             filled_group=BY_REASON,
                             proof=proof,
+                            reader=self._kind,
                         )
 
     def _find_reason(self, reasons: _Reasons, place: int) -> bool:
-        """Look for a solution with a large cell and another group that is small."""
-        lack = reasons.threshold - reasons.base[place]
-        large = (-dense_row(reasons.weights, place), -float(lack))
-        groups = itertools.islice(reasons.list_groups(place), MAX_TRIED_REASONS)
-        for weights, base, threshold in groups:
-            fewest, solution = self._programs.maximize_over_integers(-weights, large)
+        """Look for a solution with a harmless cell and a reason to hide another one."""
+        tried = itertools.islice(reasons.list_ranges(place), MAX_TRIED_REASONS)
+        for ranges in tried:
+            is_possible, solution = self._programs.find_within(ranges)
             if solution is not None:
-                reasons.record(solution, reasons.near.record(solution))
-            if base - fewest < threshold:
+                reasons.record(solution, reasons.near.find_components(solution))
+            if is_possible:
                 return True
         return False
 
@@ -399,88 +415,103 @@ class Reader:
         return ends[0], ends[1]
 
 
-class _OtherReasons:
-    """Groups that a table may protect, besides its own cells.
+class _RangesOfGroups:
+    """Ranges of the counts of groups, and how near known solutions come to them.
 
     Attributes:
-        low: the least of each group in known solutions.
-        components: (groups, components) how many free atoms of a group are in one.
+        gaps: (ranges,) people between a range and the nearest count.
+        components: (ranges, components) how many free atoms of a group are in one.
     """
 
-    def __init__(self, others: OtherReasons, programs: Programs) -> None:
-        self.weights, self.base = programs.weigh(others.groups)
-        self.thresholds = others.thresholds
+    def __init__(self, ranges: Sequence[CountRange], programs: Programs) -> None:
+        self.weights, self.base = programs.weigh([one.atoms for one in ranges])
+        self.first = np.array([one.first for one in ranges], dtype=np.float64)
+        self.last = np.array([one.last for one in ranges], dtype=np.float64)
         self.components = programs.find_components(self.weights)
-        self.low = np.full(len(self.base), np.inf)
+        self.gaps = np.full(len(ranges), np.inf)
 
     def record(self, solution: Floats) -> Bools:
         """Record the counts in a solution, which is NaN for atoms it leaves out.
 
-        Returns: (components,) whether a group there is small.
+        Returns: (ranges,) whether the count of the group is inside.
         """
         counts, has_all = count_in_solution(self.weights, self.base, solution)
-        self.low[has_all] = np.minimum(self.low, counts)[has_all]
-        is_small = has_all & (counts < self.thresholds)
-        has_small: Bools = is_small @ self.components > 0
-        return has_small
+        gaps = np.maximum(np.maximum(self.first - counts, counts - self.last), 0)
+        self.gaps[has_all] = np.minimum(self.gaps, gaps)[has_all]
+        is_inside: Bools = has_all & (gaps == 0)
+        return is_inside
+
+    def find_components(self, solution: Floats) -> Bools:
+        """Record a solution; return (components,) which have a group in its range."""
+        has_one: Bools = self.record(solution) @ self.components > 0
+        return has_one
+
+    def limit(self, number: int) -> SumRange:
+        """Return a range for the sum of the free atoms of its group."""
+        base = int(self.base[number])
+        weights = dense_row(self.weights, number)
+        return weights, self.first[number] - base, self.last[number] - base
 
 
 class _Reasons:
-    """Which hidden cells can be large while another group is small.
+    """Which hidden cells can be harmless while another group is a reason to hide.
 
     Attributes:
-        low: the least of each cell in known solutions.
-        has_reason: whether a solution is known in which it is large and another small.
+        has_reason: (cells,) whether such a solution is known.
     """
 
     def __init__(
         self,
-        weights: Any,
-        base: Ints,
-        threshold: int,
-        near: _OtherReasons,
+        cells: Sequence[Ints],
+        causes: ReasonsToHide,
+        near: _RangesOfGroups,
         programs: Programs,
     ) -> None:
-        self.weights = weights
-        self.base = base
-        self.threshold = threshold
+        own = [
+            (at, r) for at, one in enumerate(cells) for r in causes.list_reasons(one)
+        ]
+        harmless = [
+            (at, r) for at, one in enumerate(cells) for r in causes.list_harmless(one)
+        ]
         self.near = near
-        self.components = programs.find_components(weights).sum(axis=0) > 0
-        self.low = np.full(len(base), np.inf)
-        self.has_reason = np.zeros(len(base), dtype=bool)
+        self.has_reason = np.zeros(len(cells), dtype=bool)
+        self._own = _RangesOfGroups([one for _, one in own], programs)
+        self._cell_of_own = np.array([at for at, _ in own])
+        self._harmless = _RangesOfGroups([one for _, one in harmless], programs)
+        self._cell_of_harmless = np.array([at for at, _ in harmless])
+        self._components = self._own.components.sum(axis=0) > 0
 
-    def record(self, solution: Floats, is_near_small: Bools) -> None:
+    def record(self, solution: Floats, is_near: Bools) -> None:
         """Record the counts in a solution, which is NaN for atoms it leaves out.
 
         Args:
-            is_near_small: (components,) whether other groups are small in it.
+            is_near: (components,) whether other groups there are a reason in it.
         """
-        counts, has_all = count_in_solution(self.weights, self.base, solution)
-        self.low[has_all] = np.minimum(self.low, counts)[has_all]
-        is_small = (counts < self.threshold)[has_all].any()
-        if is_small or (is_near_small & self.components).any():
-            self.has_reason |= has_all & (counts >= self.threshold)
+        is_reason = self._own.record(solution).any()
+        is_harmless = self._harmless.record(solution)
+        if is_reason or (is_near & self._components).any():
+            self.has_reason[self._cell_of_harmless[is_harmless]] = True
 
-    def list_groups(self, place: int) -> list[tuple[Floats, int, int]]:
-        """Return the weights, base and threshold of what may be small beside a cell.
+    def list_ranges(self, place: int) -> Iterable[tuple[SumRange, SumRange]]:
+        """List ranges in which a cell is harmless, each with one of a possible reason.
 
-        Those that are smallest in a known solution come first.
+        Reasons to which known solutions come near are first, those of other cells
+        before those of other groups.
         """
-        cells = np.argsort(self.low, kind="stable")
-        inside = self.near.components @ self.components > 0
-        groups = np.argsort(np.where(inside, self.near.low, np.inf), kind="stable")
-        return [
-            (dense_row(self.weights, cell), int(self.base[cell]), self.threshold)
-            for cell in cells.tolist()
-            if cell != place
-        ] + [
-            (
-                dense_row(self.near.weights, group),
-                int(self.near.base[group]),
-                int(self.near.thresholds[group]),
-            )
-            for group in groups[: inside.sum()].tolist()
+        harmless = [
+            self._harmless.limit(number)
+            for number in np.flatnonzero(self._cell_of_harmless == place).tolist()
         ]
+        own = np.argsort(self._own.gaps, kind="stable")
+        inside = self.near.components @ self._components > 0
+        others = np.argsort(np.where(inside, self.near.gaps, np.inf), kind="stable")
+        for groups, numbers in (
+            (self._own, own[self._cell_of_own[own] != place]),
+            (self.near, others[: inside.sum()]),
+        ):
+            for number in numbers.tolist():
+                reason = groups.limit(number)
+                yield from ((one, reason) for one in harmless)
 
 
 def _is_inside(before: tuple[float, float] | None, bounds: tuple[float, float]) -> bool:

@@ -11,6 +11,7 @@ programs of `_programs`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -52,13 +53,19 @@ def attack(
     known = {} if known is None else known
     usual_maps = [one for one in maps if not one.is_doubtful]
     outcomes = _attack_as_reader(
-        tables, usual_maps, known, bounded_table=bounded_table, on_progress=on_progress
+        tables,
+        usual_maps,
+        known,
+        kind="usual maps",
+        bounded_table=bounded_table,
+        on_progress=on_progress,
     )
     if len(usual_maps) < len(maps):
         outcomes += _attack_as_reader(
             tables,
             maps,
             known,
+            kind="all maps",
             first_group=len(tables) + FAMILIES_OF_READER,
             skipped=_list_told(outcomes),
             on_progress=on_progress,
@@ -76,12 +83,8 @@ def attack(
 
 
 def _list_told(outcomes: Iterable[AttackOutcome]) -> frozenset[Target]:
-    """Return what is told, by the new table or before."""
-    return frozenset(
-        one.target
-        for own in outcomes
-        for one in (*own.revealed_cells, *own.known_cells)
-    )
+    """Return what the new table tells; what was told before, it may tell to others."""
+    return frozenset(one.target for own in outcomes for one in own.revealed_cells)
 
 
 def _attack_as_reader(
@@ -89,6 +92,7 @@ def _attack_as_reader(
     maps: Sequence[KnownMap],
     known: KnownBounds,
     *,
+    kind: str,
     on_progress: OnProgress,
     first_group: int | None = None,
     skipped: frozenset[Target] = frozenset(),
@@ -97,6 +101,7 @@ def _attack_as_reader(
     """Attack as readers who have some maps, and as those who know less of them.
 
     Args:
+        kind: name of their maps.
         first_group: number of the first families whose groups no table shows.
         skipped: demands that are told anyway.
     """
@@ -106,12 +111,13 @@ def _attack_as_reader(
     outcomes: list[AttackOutcome] = []
 
     def make_reader(
-        counted_pairs: frozenset[int], most_errors: int | None = None
+        numbers: str, counted_pairs: frozenset[int], most_errors: int | None = None
     ) -> Reader:
         return Reader(
             tables,
             blocks,
             known,
+            kind=f"{kind}, {numbers}",
             counted_pairs=counted_pairs,
             most_errors=most_errors,
             first_group=first_group,
@@ -125,34 +131,37 @@ def _attack_as_reader(
         ]
         outcomes.append(reader.decide(asked, on_progress))
 
-    def ask_trusting(reader: Reader, counted_pairs: frozenset[int]) -> None:
+    def ask_trusting(
+        reader: Reader, numbers: str, counted_pairs: frozenset[int]
+    ) -> None:
         if len(errors):
-            trusting = make_reader(counted_pairs, reader.find_fewest(errors))
+            fewest = reader.find_fewest(errors)
+            trusting = make_reader(f"{numbers}, few errors", counted_pairs, fewest)
             ask(trusting, trusting.list_demands(), skipped | _list_told(outcomes))
             outcomes.append(AttackOutcome(programs=trusting.solved_programs))
 
     # 1. Readers with maps: they know how few people have each rare pair
-    reader = make_reader(every_pair)
+    reader = make_reader("all numbers", every_pair)
     demands = reader.list_demands()
     ask(reader, demands, skipped)
     outcomes.append(reader.find_told_changes())
     demands = [one for one in demands if reader.is_settled(one)]
     outcomes.append(AttackOutcome(programs=reader.solved_programs))
-    ask_trusting(reader, every_pair)
+    ask_trusting(reader, "all numbers", every_pair)
     # 2. Readers who know these numbers of all pairs but those of a group
     by_pairs: dict[frozenset[int], list[Demand]] = {}
     for one in demands:
         by_pairs.setdefault(reader.find_rare_pairs(one), []).append(one)
     for pairs, own in by_pairs.items():
         if pairs and pairs != every_pair:
-            less_aware = make_reader(every_pair - pairs)
+            less_aware = make_reader("other numbers", every_pair - pairs)
             ask(less_aware, own, skipped | _list_told(outcomes))
             outcomes.append(AttackOutcome(programs=less_aware.solved_programs))
     # 3. Readers who know no number
     if every_pair:
-        reader = make_reader(frozenset())
+        reader = make_reader("no number", frozenset())
         ask(reader, demands, skipped | _list_told(outcomes))
-        ask_trusting(reader, frozenset())
+        ask_trusting(reader, "no number", frozenset())
         demands = [one for one in demands if reader.is_settled(one)]
     if bounded_table is not None:
         bounds = reader.bound_hidden_cells(bounded_table, on_progress)
@@ -161,7 +170,13 @@ def _attack_as_reader(
     # 4. Readers without maps
     targets = {one.target for one in demands}
     if targets and blocks.maps:
-        reader = Reader(tables, AtomBlocks(tables, ()), known, first_group=first_group)
+        reader = Reader(
+            tables,
+            AtomBlocks(tables, ()),
+            known,
+            kind=f"{kind}, not known",
+            first_group=first_group,
+        )
         demands = [one for one in reader.list_demands() if one.target in targets]
         ask(reader, demands, skipped)
         outcomes.append(AttackOutcome(programs=reader.solved_programs))
@@ -175,7 +190,7 @@ def find_known_bounds(
 ) -> KnownBounds:
     """Return the bounds of what all tables but the new one tell too closely.
 
-    A table that leaves these bounds as they are adds nothing. Nobody is taken to know
+    A table that leaves these bounds as they are, for each kind of readers, adds nothing. Nobody is taken to know
     who is in its cells: what is assumed may refuse a table, but never excuse one.
     """
     dropped = _find_dropped_columns(tables, new)
@@ -190,11 +205,11 @@ def find_known_bounds(
         replace(table, occupied_cells=frozenset()) if table.is_changed else table
         for table in (*tables[:new], blank, *tables[new + 1 :])
     ]
-    # Whatever an asked target is compared with, its bounds are found
+    # Whatever is told counts as known, so all kinds of readers are asked of it
     outcome = attack(without, maps=maps, known=_AskForAll())
     return {
-        told.target: told.bounds
-        for told in outcome.revealed_cells
+        (told.reader, told.target): told.bounds
+        for told in (*outcome.known_cells, *outcome.revealed_cells)
         # with other values, groups that no table shows have other numbers
         if told.table < len(tables) or not dropped
     }
@@ -221,11 +236,11 @@ def _list_axes(
             yield name, [group for group in axis if group is not None]
 
 
-class _AskForAll(dict[Target, tuple[float, float] | None]):
-    """Known bounds that ask for those of every target, and equal none."""
+class _AskForAll(dict[tuple[str, Target], tuple[float, float] | None]):
+    """Known bounds that ask for those of every target, and lie within all."""
 
     def __contains__(self, target: object) -> bool:
         return True
 
-    def __missing__(self, target: Target) -> None:
-        return None
+    def __missing__(self, target: object) -> tuple[float, float]:
+        return math.inf, -math.inf

@@ -28,7 +28,8 @@ class AttackedTable:
         hides_small_alone: whether a hidden cell is small, or protects small groups, and
             readers know that.
         tables_before: how many tables were known when it was published.
-        is_changed: whether people came or left since.
+        counts_then: the shown counts when it was published, if people came or left
+            since; else empty.
         wanted: counts that must be possible for some hidden cells, beyond the
             threshold.
         is_past: whether the counts are those of people at an earlier time.
@@ -51,12 +52,17 @@ class AttackedTable:
     hide_full: bool = False
     hides_small_alone: bool = False
     tables_before: int = 0
-    is_changed: bool = False
+    counts_then: tuple[int | None, ...] = ()
     wanted: Mapping[int, int] = field(default_factory=dict)
     is_past: bool = False
     moved_cells: tuple[int, ...] = ()
     changes: tuple[tuple[int, ...], ...] = ()
     name: str = ""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether people came or left since."""
+        return bool(self.counts_then)
 
     def needed_in(self, cell: int) -> int:
         """Return the count that must be possible for a hidden cell."""

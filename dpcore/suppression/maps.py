@@ -104,7 +104,9 @@ def find_map(
         or len(known) <= MAX_SPARSE_PAIRS * pairs_by_chance
     )
     crosses = is_sparse or (
-        are_few_rare and total - in_usual <= MAX_RARE_BY_CHANCE * rare_by_chance
+        are_few_rare
+        and len(often) < len(sums[0]) * len(sums[1])
+        and total - in_usual <= MAX_RARE_BY_CHANCE * rare_by_chance
     )
     if not deciding and (all_shown or not crosses):
         return None

@@ -10,7 +10,8 @@ Place = tuple[int, int]
 CellPlaces = tuple[Place, ...]
 Target = tuple[Place, int | None]
 """A cell, and a group around it or None: then people outside the cell."""
-KnownBounds = Mapping[Target, tuple[float, float] | None]
+KnownBounds = Mapping[tuple[str, Target], tuple[float, float] | None]
+"""The fewest and most people, by the kind of readers who know it, and what is told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,7 @@ class RevealedCell:
         is_certain: whether the bound is proved; else the attack ran out of time.
         bounds: the fewest and most people of the cell, or of the group outside it; None
             if they were not asked for.
+        reader: the kind of readers who can tell it.
     """
 
     table: int
@@ -33,6 +35,7 @@ class RevealedCell:
     proof: CellPlaces = ()
     is_certain: bool = True
     bounds: tuple[float, float] | None = None
+    reader: str = ""
 
     @property
     def target(self) -> Target:

@@ -174,6 +174,15 @@ def protect_table(
             dropped = _find_dropped_columns(outcome, layout, earlier_tables)
             if dropped:
                 raise _dropped_value_error(dropped)
+            showing = _find_tables_in_proofs(outcome, len(earlier_tables), shown_before)
+            if showing and not blamed and not exceptions:
+                raise InfeasibleError(
+                    "an earlier exact table shows totals of this one, and hidden counts "
+                    "could be worked out from them: {tables}",
+                    remedy="use coarser groups; next time, publish the detailed table "
+                    "before its totals",
+                    tables=", ".join(showing),
+                )
             raise _refusal_error(sorted(blamed), sorted(nestings))
         hidden[list(more)] = True
     else:
@@ -185,7 +194,7 @@ def protect_table(
         hidden = _show_unneeded(attacker, nothing_hidden, hidden, extra)
         table = _hide(nothing_hidden, hidden)
     shown = np.flatnonzero(~hidden).tolist()
-    if blamed and shown_before.issuperset(shown[1:]):
+    if blamed and shown_before.keys() >= {*shown[1:]}:
         if nestings:
             raise _refusal_error(sorted(blamed), sorted(nestings))
         raise InfeasibleError(
@@ -220,7 +229,7 @@ def protect_table(
             for before, people in earlier_tables
             if find_changed_cells(before, people).any()
         ),
-        told_before=len(outcome.known_cells),
+        told_before=len({one.target for one in outcome.known_cells}),
         unlisted=tuple(
             before.name
             for before, people in earlier_tables
@@ -461,13 +470,15 @@ def _few_changed_error(
 
 def _match_earlier_cells(
     layout: Layout, counts: Ints, rule: HidingRule, earlier_tables: EarlierTables
-) -> tuple[set[int], dict[int, str]]:
-    """Return the cells that an earlier table shows, and those that one hides, by table.
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the cells that an earlier table shows, and those that one hides.
+
+    Each one comes with the name of the first such table.
 
     A count that changed is not shown by it; a cell of a table of which some people came
     or left is free if it is large by now.
     """
-    shown: set[int] = set()
+    shown: dict[int, str] = {}
     hidden: dict[int, str] = {}
     for before, people in earlier_tables:
         changed = find_changed_cells(before, people)
@@ -477,7 +488,7 @@ def _match_earlier_cells(
             cell = int(cells[there])
             count = before.counts[there]
             if count is not None:
-                shown.add(cell)
+                shown.setdefault(cell, before.name)
             elif not changed.any() or counts[cell] < least:
                 hidden.setdefault(cell, before.name)
     return shown, {cell: name for cell, name in hidden.items() if cell not in shown}
@@ -500,6 +511,22 @@ def _choose_repairs(
         if choices and not proof & more:
             more.add(min(choices, key=lambda cell: (counts[cell], cell)))
     return more
+
+
+def _find_tables_in_proofs(
+    outcome: AttackOutcome, own_number: int, shown_before: Mapping[int, str]
+) -> list[str]:
+    """Return the earlier tables that show counts by which the new table tells others.
+
+    How many people there are in all is known without them.
+    """
+    proofs = {
+        cell
+        for told in outcome.revealed_cells
+        for number, cell in told.proof
+        if number == own_number and cell
+    }
+    return sorted({shown_before[cell] for cell in proofs & shown_before.keys()})
 
 
 def _find_dropped_columns(

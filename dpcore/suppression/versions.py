@@ -166,7 +166,7 @@ def see_today(
         counts=counts,
         # of people who are others by now, nobody knows that the rule hid few
         needed=0 if changed.any() else table.possible_count,
-        is_changed=bool(changed.any()),
+        counts_then=table.counts if changed.any() else (),
         secret_pairs=pairs,
         excepted_cells=frozenset(excepted),
         complete_columns=find_complete_columns(table, people),

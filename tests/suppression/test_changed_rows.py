@@ -26,8 +26,9 @@ from dpcore.suppression import (
     ShownColumn,
     TablePlan,
 )
+from dpcore.suppression import _demands as demanding
 from dpcore.suppression import protect as protecting
-from dpcore.suppression.attack import attack
+from dpcore.suppression.attack import attack, find_known_bounds
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.outcome import AttackOutcome
@@ -818,3 +819,97 @@ def test_a_large_table_is_published_again_after_a_few_cells_changed() -> None:
     made = protect_table(plan, later, [(old, later)])
     assert not attack_all(made.published, later, [(old, later)]).revealed_cells
     assert len(made.reasons) <= 1.1 * sum(shown is None for shown in old.counts)
+
+
+FEW_CHANGED = {"D1": (20, 22), "D3": (44, 57)}
+
+
+def publish_two_months() -> list[PublishedTable]:
+    """Publish districts in two months, and the towns of the second one.
+
+    Two more people live in D1, and thirteen in D3; no other district changed.
+    """
+    now = {("A", "D1"): 14, ("B", "D1"): 8, ("C", "D2"): 30, ("E", "D2"): 25}
+    now |= {("K", "D3"): 48, ("L", "D3"): 9, ("N", "D4"): 60}
+    then = {**now, ("A", "D1"): 12, ("K", "D3"): 38, ("L", "D3"): 6}
+    rule = PRESETS["nhs"]
+    by_district = plan_by(rule, "district")
+    first = publish(open_account(rows_of(then, "town", "district")), by_district)
+    curator = open_account(rows_of(now, "town", "district"))
+    others = [name_account(first)]
+    plans = (by_district, plan_by(rule, "town"))
+    return [publish(curator, plan, others) for plan in plans]
+
+
+def may_have_changed_by_many(district: str) -> bool:
+    """Return whether another district can be why both are hidden, by all counts."""
+    by_district, by_town = publish_two_months()
+    assert [count_of(by_district, name) for name in FEW_CHANGED] == [None, None]
+    towns = {"D1": ("A", "B"), "D3": ("K", "L")}
+    least = {name: [count_of(by_town, town) for town in towns[name]] for name in towns}
+    people = sum(today for _, today in FEW_CHANGED.values())
+    own, other = sorted(FEW_CHANGED, key=lambda name: name != district)
+
+    def can_be(name: str, count: int) -> bool:
+        known = sum(shown or 1 for shown in least[name])
+        return count == known if None not in least[name] else count >= known
+
+    return any(
+        can_be(own, count)
+        and can_be(other, people - count)
+        and count >= 5
+        and abs(count - FEW_CHANGED[own][0]) >= 5
+        and (people - count < 5 or 0 < abs(people - count - FEW_CHANGED[other][0]) < 5)
+        for count in range(people)
+    )
+
+
+def test_a_third_table_does_not_tell_which_district_few_changed() -> None:
+    """Two districts are hidden, as few changed one. The towns told which one it is."""
+    assert may_have_changed_by_many("D1")
+
+
+@pytest.mark.parametrize("part", ["reasons", "groups of other tables"])
+def test_without_this_reason_the_towns_tell_it(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The twin: nobody asks why they are hidden, or towns count as a reason."""
+    if part == "reasons":
+        find = demanding.find_reasons_to_hide
+
+        def forget(system: Any, number: int) -> Any:
+            causes = find(system, number)
+            return causes if causes is None or causes.asked is None else None
+
+        monkeypatch.setattr("dpcore.suppression._reader.find_reasons_to_hide", forget)
+    else:
+
+        def split(system: Any, families: Any, tables: Any) -> Any:
+            groups = np.arange(len(system.blocks.split(families)))
+            return groups, groups
+
+        monkeypatch.setattr(demanding, "_find_kinds", split)
+    assert not may_have_changed_by_many("D1")
+
+
+@pytest.mark.parametrize("people_moved", [True, False])
+def test_a_new_table_may_tell_that_cells_of_then_hold_somebody(
+    people_moved: bool,
+) -> None:
+    """Five people are in two cells. By the rule of the new table, both hold somebody.
+
+    If people moved, the earlier table did not say so of the people of today.
+    """
+    earlier = AttackedTable(
+        columns=("town",),
+        groups=((None, frozenset("A"), frozenset("B")),),
+        counts=(5, None, None),
+        threshold=5,
+        occupied_cells=frozenset({1, 2}),
+        complete_columns=frozenset({"town"}),
+        counts_then=(5, 5, None) if people_moved else (),
+    )
+    tables = [earlier, dataclasses.replace(earlier, counts_then=())]
+    outcome = attack(tables, known=find_known_bounds(tables, 1))
+    assert bool(outcome.revealed_cells) is people_moved
+    assert bool(outcome.known_cells) is not people_moved

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -12,10 +14,12 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.curator import curator as curating
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.suppression import PRESETS, HidingRule, PublishedTable, ShownColumn
+from dpcore.suppression import maps as mapping
 from dpcore.suppression import protect as protecting
 from dpcore.suppression._demands import find_hidden_components
 from dpcore.suppression._reader import Reader
-from dpcore.suppression.attacked import AttackedTable
+from dpcore.suppression.attack import attack, find_known_bounds
+from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.maps import find_map
 from tests.suppression.accounts import (
     count_of,
@@ -824,3 +828,79 @@ def test_lines_that_are_read_from_the_rows_are_known_to_hold_somebody(
     assert table.counts[0] is None or in_hidden - (hidden - 1) >= rule.threshold
     assert PublishedTable.from_record(table.to_record()).occupied == table.occupied
     assert "occupied" not in table.to_json()
+
+
+def test_what_some_readers_knew_may_not_be_told_to_those_who_know_less() -> None:
+    """An exception shows that at most three people of D1 are in Z2.
+
+    Who knew that one is there, knew that the small area (D2, Z1) has one or two people.
+    Others learn that it has at most four.
+    """
+
+    def see(
+        axes: Mapping[str, Sequence[str | None]], *counts: int | None
+    ) -> AttackedTable:
+        return AttackedTable(
+            columns=tuple(axes),
+            groups=tuple(
+                tuple(None if own is None else frozenset(own.split()) for own in axis)
+                for axis in axes.values()
+            ),
+            counts=counts,
+            threshold=5,
+            complete_columns=frozenset(axes),
+            excepted_cells=frozenset(range(len(counts))),
+        )
+
+    tables = [
+        see({"district": ("D1", "D2", "D5")}, 53, None, None),
+        see({"zone": ("Z1", "Z2")}, 54, None),
+        see(
+            {"district": ("D1 D5", "D2"), "zone": ("Z2", "Z1 Z2")}, 3, None, None, None
+        ),
+    ]
+    areas = KnownMap(
+        columns=("district", "zone"),
+        usual=frozenset({("D1", "Z1"), ("D2", "Z2"), ("D5", "Z2")}),
+        rare={("D2", "Z1"): 2, ("D1", "Z2"): 1},
+    )
+    known = find_known_bounds(tables, 2, [areas])
+    small_area = {
+        target: bounds for (_, target), bounds in known.items() if bounds == (1, 2)
+    }
+    assert len(small_area) == 1
+    outcome = attack(tables, maps=[areas], known=known)
+    assert [one.target for one in outcome.revealed_cells] == [*small_area]
+
+
+def count_maps_of_chance() -> int:
+    """Return how many pairs of independent columns with rare values have a map."""
+    draw = np.random.default_rng([51, 11])
+    values = [
+        np.minimum(draw.geometric(0.35, 3_000), most).astype(str).tolist()
+        for most in (8, 6, 5, 7, 4, 9)
+    ]
+    return sum(
+        find_map(
+            ("first", "second"),
+            Counter(zip(first, second, strict=True)),
+            threshold=5,
+            stand_together=False,
+            all_shown=False,
+        )
+        is not None
+        for first, second in itertools.combinations(values, 2)
+    )
+
+
+def test_independent_columns_with_rare_values_do_not_cross() -> None:
+    """Each map multiplied the combinations, and the sixth table took minutes."""
+    assert count_maps_of_chance() == 0
+
+
+def test_the_share_of_people_in_large_pairs_would_say_that_they_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin."""
+    monkeypatch.setattr(mapping, "MAX_RARE_BY_CHANCE", np.inf)
+    assert count_maps_of_chance() > 3
