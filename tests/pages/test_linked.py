@@ -613,12 +613,12 @@ def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     answer(say_cap(bring(app, people), 3)).press("Open the data set")
     app.go("anonymize")
     assert "Not published: mail." in app.text
-    both = "Made coarser, not left out, as others may know it: mail."
+    both = "In both lists, so published, coarser if needed: mail."
     for known in (["sex", "mail"], ["sex", "ward"]):
         app.set("multiselect", "What others may know about a", known)
         assert (both in app.text) == ("mail" in known)
     assert "Not published: mail." in app.text
-    assert "Made coarser: sex and ward." in app.text
+    assert "Published, coarser if needed: sex and ward." in app.text
     assert "Published as they are: age and nights." in app.text
     app.press("Make both anonymized tables")
     assert app.errors == ""
@@ -634,6 +634,34 @@ def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     app.set("multiselect", "Columns that are not published", [])
     assert "Not published" not in app.text
     assert "Published as they are: age, mail, ward and nights" in app.text
+
+
+def test_a_known_column_is_not_proposed_as_not_published(app: Tab) -> None:
+    """A column would stand in both lists, and be published nevertheless."""
+    people = patients()
+    events = stays(people)
+    words = np.random.default_rng(1).integers(0, 26, (len(events), 3))
+    events["note"] = [
+        " ".join(f"{chr(97 + letter)}ora" for letter in line) for line in words
+    ]
+    events = events[["patient", "note"]]
+    answer(say_cap(bring(app, people, events), 3)).press("Open the data set")
+    app.go("anonymize")
+    fields = {each.label: each for each in app.at.multiselect}
+    known = fields["What others may know about a person and about events"].value
+    assert "note" in known
+    assert fields["Columns that are not published"].value == []
+    assert "In both lists" not in app.text
+    # a text that may name people is not published once it is not known any more
+    others = [name for name in known if name != "note"]
+    app.set("multiselect", "What others may know about a", others)
+    assert app.errors == ""
+    assert "Not published: note." in app.text
+    assert "default value" not in app.text
+    app.set("multiselect", "Columns that are not published", [])
+    assert "Not published" not in app.text
+    app.set("multiselect", "What others may know about a", others[:1])
+    assert "Not published" not in app.text
 
 
 def test_a_number_that_events_repeat_is_not_proposed(app: Tab) -> None:
@@ -1510,7 +1538,7 @@ def test_what_noise_hides_is_said_before_paying(app: Tab) -> None:
     assert "**Noise hides**" in app.text
     assert "An average cell is that of about 300 people and" in app.text
     app.press("Release for")
-    assert "their counts will say little" in app.text
+    assert " counts will say little" in app.text
 
 
 def test_empty_cells_have_a_reason(app: Tab) -> None:
