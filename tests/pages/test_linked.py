@@ -640,23 +640,20 @@ def test_a_known_column_is_not_proposed_as_not_published(app: Tab) -> None:
     """A column would stand in both lists, and be published nevertheless."""
     people = patients()
     events = stays(people)
-    words = np.random.default_rng(1).integers(0, 26, (len(events), 3))
-    events["note"] = [
-        " ".join(f"{chr(97 + letter)}ora" for letter in line) for line in words
-    ]
-    events = events[["patient", "note"]]
+    names = {"A": "surgery", "B": "medicine", "C": "children"}
+    events["ward"] = events["ward"].map(names)
     answer(say_cap(bring(app, people, events), 3)).press("Open the data set")
     app.go("anonymize")
     fields = {each.label: each for each in app.at.multiselect}
     known = fields["What others may know about a person and about events"].value
-    assert "note" in known
+    assert "ward" in known
     assert fields["Columns that are not published"].value == []
     assert "In both lists" not in app.text
     # a text that may name people is not published once it is not known any more
-    others = [name for name in known if name != "note"]
+    others = [name for name in known if name != "ward"]
     app.set("multiselect", "What others may know about a", others)
     assert app.errors == ""
-    assert "Not published: note." in app.text
+    assert "Not published: ward." in app.text
     assert "default value" not in app.text
     app.set("multiselect", "Columns that are not published", [])
     assert "Not published" not in app.text
@@ -1539,6 +1536,15 @@ def test_what_noise_hides_is_said_before_paying(app: Tab) -> None:
     assert "An average cell is that of about 300 people and" in app.text
     app.press("Release for")
     assert " counts will say little" in app.text
+
+
+def test_released_numbers_are_not_called_private(app: Tab) -> None:
+    """Noisy numbers that everybody may see would pass for those of the files."""
+    open_pair(app).go("synthesize")
+    assert "rounded to one digit. Only you see them." in app.text
+    app.release().press("Release something else")
+    assert "events, as released." in app.text
+    assert "Only you see them." not in app.text
 
 
 def test_empty_cells_have_a_reason(app: Tab) -> None:

@@ -28,7 +28,7 @@ from workbench.store.policy import read_policy
 from workbench.store.sources.job import LinkedJob
 from workbench.synthesize import pay_view
 from workbench.synthesize.charts import expected_errors
-from workbench.synthesize.preview import approximate_rows
+from workbench.synthesize.preview import approximate_rows, released_rows
 from workbench.synthesize.preview_view import DROWNED_ERROR, MAX_TABLES_SHOWN
 from workbench.synthesize.script import (
     PLAN_ROWS,
@@ -111,6 +111,13 @@ def _preview(linked: LinkedCurator, loss: AnyLoss, offer: DeltaGenerator) -> Non
             _(
                 "An average cell is that of about {people:,} people and {events:,} "
                 "events, as you said on the Data page."
+            ).format(people=round(people), events=round(events))
+        )
+    elif all(released_rows(curator) for _title, curator in _views(linked)):
+        st.caption(
+            _(
+                "An average cell is that of about {people:,} people and {events:,} "
+                "events, as released."
             ).format(people=round(people), events=round(events))
         )
     elif all(sizes):
