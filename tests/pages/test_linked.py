@@ -606,6 +606,20 @@ def test_both_anonymized_tables_are_judged_together(app: Tab) -> None:
     assert spent(app) == 0
 
 
+def test_a_column_without_detail_is_named(app: Tab) -> None:
+    """Nights that are a star in each row would be called fit for counting."""
+    open_pair(app).go("anonymize")
+    app.set("multiselect", "What others may know about a", ["sex", "nights"])
+    app.set("number_input", "Everybody is in a group", 60)
+    app.press("Make both anonymized tables").press("Evaluate")
+    app.go("evaluate")
+    assert app.errors == ""
+    made = app.session.own(session.AnonymizePairResult).made
+    assert set(made.events.frame["nights"]) == {"*"}
+    assert "nights says nothing any more: every row has the same label." in app.text
+    assert "columns with one label" in app.text
+
+
 def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     """An address that was taken for known, and then not, would leave as it is."""
     people = patients()
