@@ -58,6 +58,15 @@ class LabeledColumn:
     own_counts: Codes
     labels: tuple[LabeledRows, ...]
 
+    @property
+    def is_one_label(self) -> bool:
+        """Whether every row has the same label of several values."""
+        return (
+            not self.own_counts.any()
+            and len(self.labels) == 1
+            and len(self.labels[0].cells) > 1
+        )
+
     def least_distance(self, original: Codes) -> float:
         """Return the least total variation distance from the original, in [0, 1].
 

@@ -230,6 +230,6 @@ def test_two_tables_are_planned_by_names(visitor, screen) -> None:
         person.rest().press(button).sees(then).rest()
         looks_right(person, button)
     person.sees("About how many people will there be?")
-    person.sees("Open questions about the columns of Table 1 and Table 2.")
+    person.sees("Choose a kind for at least one column of Table 1 and Table 2")
     assert person.button("See what you would get").is_disabled()
     person.press("Only Table 1").sees("a second table?")

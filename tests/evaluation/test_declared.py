@@ -306,3 +306,24 @@ def test_labels_that_nobody_explains_are_told() -> None:
     assert (told.labels["x"].labels[0].cells == [0, 2]).all()
     assert len(told.frame) == 9
     assert fit_to_schema(frame, schema, excluded=["x"]).left_out_columns == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "is_one_label"),
+    [
+        (["*"] * 4, 1, True),
+        (["*", "*", "*", "2"], 1, False),
+        (["[1, 3)", "[1, 3)", "[3, 5)", "[3, 5)"], 1, False),
+        (["4"] * 4, 1, False),
+        (["*"] * 4, 4, False),  # the only value there is
+    ],
+)
+def test_one_label_in_every_row_is_told(
+    values: list[str], low: int, is_one_label: bool
+) -> None:
+    """A column without any detail would pass for one with some."""
+    schema = dp.Schema(
+        columns=(dp.Integer("x", low=low, high=4),), unit=dp.PrivacyUnit(max_rows=1)
+    )
+    labels = fit_to_schema(pd.DataFrame({"x": values}), schema).labels
+    assert any(each.is_one_label for each in labels.values()) == is_one_label

@@ -608,6 +608,20 @@ def test_both_anonymized_tables_are_judged_together(app: Tab) -> None:
     assert spent(app) == 0
 
 
+def test_a_column_without_detail_is_named(app: Tab) -> None:
+    """Nights that are a star in each row would be called fit for counting."""
+    open_pair(app).go("anonymize")
+    app.set("multiselect", "What others may know about a", ["sex", "nights"])
+    app.set("number_input", "Everybody is in a group", 60)
+    app.press("Make both anonymized tables").press("Evaluate")
+    app.go("evaluate")
+    assert app.errors == ""
+    made = app.session.own(session.AnonymizePairResult).made
+    assert set(made.events.frame["nights"]) == {"*"}
+    assert "nights says nothing any more: every row has the same label." in app.text
+    assert "columns with one label" in app.text
+
+
 def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     """An address that was taken for known, and then not, would leave as it is."""
     people = patients()
@@ -615,12 +629,12 @@ def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     answer(say_cap(bring(app, people), 3)).press("Open the data set")
     app.go("anonymize")
     assert "Not published: mail." in app.text
-    both = "Made coarser, not left out, as others may know it: mail."
+    both = "In both lists, so published, coarser if needed: mail."
     for known in (["sex", "mail"], ["sex", "ward"]):
         app.set("multiselect", "What others may know about a", known)
         assert (both in app.text) == ("mail" in known)
     assert "Not published: mail." in app.text
-    assert "Made coarser: sex and ward." in app.text
+    assert "Published, coarser if needed: sex and ward." in app.text
     assert "Published as they are: age and nights." in app.text
     app.press("Make both anonymized tables")
     assert app.errors == ""
@@ -636,6 +650,31 @@ def test_an_identifier_is_never_published_unasked(app: Tab) -> None:
     app.set("multiselect", "Columns that are not published", [])
     assert "Not published" not in app.text
     assert "Published as they are: age, mail, ward and nights" in app.text
+
+
+def test_a_known_column_is_not_proposed_as_not_published(app: Tab) -> None:
+    """A column would stand in both lists, and be published nevertheless."""
+    people = patients()
+    events = stays(people)
+    names = {"A": "surgery", "B": "medicine", "C": "children"}
+    events["ward"] = events["ward"].map(names)
+    answer(say_cap(bring(app, people, events), 3)).press("Open the data set")
+    app.go("anonymize")
+    fields = {each.label: each for each in app.at.multiselect}
+    known = fields["What others may know about a person and about events"].value
+    assert "ward" in known
+    assert fields["Columns that are not published"].value == []
+    assert "In both lists" not in app.text
+    # a text that may name people is not published once it is not known any more
+    others = [name for name in known if name != "ward"]
+    app.set("multiselect", "What others may know about a", others)
+    assert app.errors == ""
+    assert "Not published: ward." in app.text
+    assert "default value" not in app.text
+    app.set("multiselect", "Columns that are not published", [])
+    assert "Not published" not in app.text
+    app.set("multiselect", "What others may know about a", others[:1])
+    assert "Not published" not in app.text
 
 
 def test_a_number_that_events_repeat_is_not_proposed(app: Tab) -> None:
@@ -1512,7 +1551,16 @@ def test_what_noise_hides_is_said_before_paying(app: Tab) -> None:
     assert "**Noise hides**" in app.text
     assert "An average cell is that of about 300 people and" in app.text
     app.press("Release for")
-    assert "their counts will say little" in app.text
+    assert " counts will say little" in app.text
+
+
+def test_released_numbers_are_not_called_private(app: Tab) -> None:
+    """Noisy numbers that everybody may see would pass for those of the files."""
+    open_pair(app).go("synthesize")
+    assert "rounded to one digit. Only you see them." in app.text
+    app.release().press("Release something else")
+    assert "events, as released." in app.text
+    assert "Only you see them." not in app.text
 
 
 def test_empty_cells_have_a_reason(app: Tab) -> None:

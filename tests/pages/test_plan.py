@@ -104,6 +104,7 @@ def planned_pair(app: Tab) -> Tab:
     assert pair is not None
     assert (pair.people_key, pair.events_key) == ("patient", "patient")
     assert app.button("See what you would get").disabled
+    assert "Choose a kind for at least one column of" in app.text
     assert not [each.label for each in app.at.button if "Open the data" in each.label]
     declare(
         app,

@@ -17,6 +17,7 @@ from dpcore.evaluation.table.linked_proposals import (
 )
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedPair
+from dpcore.risk.roles import SuggestedRole
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import LinkedMicrodata
 from workbench import session
@@ -78,6 +79,19 @@ class PairOutcome(DataSetState):
     report: AuditReport | None = None
 
 
+@dataclass(kw_only=True)
+class LeftOutProposal(DataSetState):
+    """Columns that are proposed as not published, once known columns are chosen.
+
+    Attributes:
+        columns: the first proposal; None before it is made.
+        known_before: columns that others may know, in the run before.
+    """
+
+    columns: list[str] | None = None
+    known_before: list[str] = field(default_factory=list)
+
+
 def show(linked: LinkedCurator) -> None:
     """Ask what others may know of people and events; make both tables k-anonymous."""
     st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
@@ -124,15 +138,17 @@ def _ask(linked: LinkedCurator, roles: LinkedRoles) -> Asked:
     )
     # Both lists keep all names as options: a name that is known for a while would be
     # lost from a list without it, and be published once it is not known any more.
+    left_out_field = session.Widget[list[str]](f"anonymize-pair-left-out {account}")
+    left_out_by_default = _propose_left_out(columns, known, left_out_field)
     left, right = st.columns(2)
     left_out = left.multiselect(
         _("Columns that are not published"),
         names,
-        [role.column for role in columns if role.role in ("identifier", "undecided")],
-        key=f"anonymize-pair-left-out {account}",
+        left_out_by_default,
+        key=left_out_field.key,
         help=_(
             "Leave out names, and texts that may name people. A column that others "
-            "may know is made coarser instead."
+            "may know is published instead, coarser if needed."
         ),
         persist_state="session",
     )
@@ -173,6 +189,32 @@ def _ask(linked: LinkedCurator, roles: LinkedRoles) -> Asked:
     )
 
 
+def _propose_left_out(
+    columns: list[SuggestedRole], known: list[str], field: session.Widget[list[str]]
+) -> list[str]:
+    """Return the columns that are not published by default, unless others know them.
+
+    A column that is not known any more is put into the field for left-out columns if it
+    may name people.
+    """
+    proposal = session.own(LeftOutProposal)
+    if_unknown = [
+        role.column for role in columns if role.role in ("identifier", "undecided")
+    ]
+    if proposal.columns is None:
+        proposal.columns = [name for name in if_unknown if name not in known]
+    left_out = field.current_value()
+    dropped = [
+        name
+        for name in if_unknown
+        if name in proposal.known_before and name not in (*known, *(left_out or ()))
+    ]
+    if dropped and left_out is not None:
+        field.put([*left_out, *dropped])
+    proposal.known_before = known
+    return proposal.columns
+
+
 def _publication_sentences(
     roles: LinkedRoles, asked: Asked, people_key: str
 ) -> list[str]:
@@ -180,9 +222,9 @@ def _publication_sentences(
     published = (*asked.known, *asked.unchanged, people_key)
     left_out = [role.column for role in roles.both if role.column not in published]
     lists = (
-        (_("Made coarser: {columns}."), asked.known),
+        (_("Published, coarser if needed: {columns}."), asked.known),
         (
-            _("Made coarser, not left out, as others may know it: {columns}."),
+            _("In both lists, so published, coarser if needed: {columns}."),
             asked.in_both_lists,
         ),
         (_("Published as they are: {columns}."), asked.unchanged),

@@ -158,19 +158,23 @@ def group_sentences(report: OnePersonReport) -> list[str]:
     ]
     if certain:
         lines.append(
-            _(
-                "All of them share one value of {columns}: nothing is left to guess."
-            ).format(columns=escape_markdown(join(certain), max_length=200))
+            ngettext(
+                "Whoever knows this learns this person's {columns} for certain.",
+                "All of them share one value of {columns}: nothing is left to guess.",
+                report.people,
+                columns=escape_markdown(join(certain), max_length=200),
+            )
         )
     for name, secrets in report.secrets.items():
         if name in certain or not secrets:
             continue
         if shared[name]:
             lines.append(
-                _(
-                    "All of them have {values} in {column} at least once: nothing is "
-                    "left to guess."
-                ).format(
+                ngettext(
+                    "This person has {values} in {column} at least once.",
+                    "All of them have {values} in {column} at least once: whoever "
+                    "knows this learns it for certain.",
+                    report.people,
                     column=escape_markdown(name),
                     values=escape_markdown(join(shared[name]), max_length=200),
                 )

@@ -106,6 +106,12 @@ class PairCandidate:
     broken_links: int
     left_out_share: float
 
+    @property
+    def columns_of_one_label(self) -> tuple[str, ...]:
+        """Columns of both tables with the same label of several values in every row."""
+        labels = {**self.people.labels, **self.events.labels}
+        return tuple(name for name, own in labels.items() if own.is_one_label)
+
 
 @dataclass(kw_only=True)
 class EvaluateState(session.DataSetState):

@@ -1,7 +1,11 @@
 """The comparison of a release of two linked tables with the originals. Internal."""
 
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from dpcore.curator import LinkedCurator
@@ -24,10 +28,41 @@ from workbench.evaluate.report import (
     verdict_of_similarity,
 )
 from workbench.language.messages import _, ngettext
-from workbench.language.wording import percent, printing
+from workbench.language.wording import escape_markdown, list_names, percent, printing
 from workbench.ui.verdict import Level, Verdict
 
 LEVEL_ORDER: tuple[Level, ...] = ("good", "mixed", "poor")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation:
+    """Two columns of the original, and what a release keeps of their relation.
+
+    All distances are total variation distances from the original.
+
+    Attributes:
+        columns: names of both, or of one column of two events.
+        value: distance of the release.
+        floor: distance of a bootstrap of the original.
+        independent: distance of independent columns.
+        unrelated_limit: of `independent`, seldom exceeded if there is no relation.
+        is_lost: whether a column has the same label in every row of the release.
+    """
+
+    columns: tuple[str, ...]
+    value: float
+    floor: float
+    independent: float
+    unrelated_limit: float
+    is_lost: bool
+
+    @property
+    def kept(self) -> float | None:
+        """Kept share, 0 to 1; None if the original has no relation beyond chance."""
+        if self.independent <= self.unrelated_limit:
+            return None
+        kept = kept_share(self.value, floor=self.floor, independent=self.independent)
+        return 0.0 if self.is_lost and kept is not None else kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +72,24 @@ class LinkedSimilarity:
     Attributes:
         people: of the people with their number of events.
         events: of the events with the columns of their people.
-        kept_across: share, 0 to 1, of the relations between a column of the person and
-            one of the event that is kept; None if the original has hardly any.
-        event_pairs: of two events of one person.
+        across: of each column of the person with each of the event, worst first.
+        within_person: of each column in two events of one person, worst first.
+        columns_of_one_label: columns that have the same label in every row.
     """
 
     people: SimilarityReport
     events: SimilarityReport
-    kept_across: float | None
-    event_pairs: EventPairsReport
+    across: tuple[Relation, ...]
+    within_person: tuple[Relation, ...]
+    columns_of_one_label: tuple[str, ...] = ()
+
+    @property
+    def kept_across(self) -> float | None:
+        """Share, 0 to 1, of the relations across both tables that is kept.
+
+        None if the original has hardly any.
+        """
+        return mean_kept_share(self.across)
 
     @property
     def kept_within_person(self) -> float | None:
@@ -53,10 +97,7 @@ class LinkedSimilarity:
 
         None if such events hardly resemble each other in the original.
         """
-        if not self.event_pairs.columns:
-            return None
-        value, floor, independent = self.event_pairs.distances.mean(axis=1).tolist()
-        return kept_share(value, floor=floor, independent=independent)
+        return mean_kept_share(self.within_person)
 
     @property
     def number_of_events(self) -> ColumnSimilarity:
@@ -80,29 +121,91 @@ def compare_pair(linked: LinkedCurator, candidate: PairCandidate) -> LinkedSimil
             columns=columns_of_one_value(linked.linked.events),
         ),
     )
+    one_label = candidate.columns_of_one_label
     return LinkedSimilarity(
         people=people,
         events=events,
-        kept_across=kept_across(events, linked.linked),
-        event_pairs=event_pairs,
+        across=relations_across(events, linked.linked, one_label),
+        within_person=relations_within_person(event_pairs, one_label),
+        columns_of_one_label=one_label,
     )
 
 
-def kept_across(events: SimilarityReport, linked: LinkedSchema) -> float | None:
-    """Return the kept share of relations between columns of the person and the event.
-
-    None if the original has hardly any.
+def relations_across(
+    events: SimilarityReport,
+    linked: LinkedSchema,
+    columns_of_one_label: Collection[str] = (),
+) -> tuple[Relation, ...]:
+    """Return each column of the person with each of the event, worst first.
 
     Args:
         events: of the events with the columns of their people.
+        columns_of_one_label: those with the same label in every row of the release.
     """
-    of_person = set(linked.people_view.domain.names)
-    of_event = set(linked.events_view.domain.names) - of_person
-    compared = of_event.intersection(events.marginals.columns)
-    if not compared:
+    of_person = linked.people_view.domain.names
+    compared = events.marginals.columns
+    of_event = [name for name in compared if name not in of_person]
+    pairs = [(one, two) for one in of_person if one in compared for two in of_event]
+    return _sort_relations(
+        (pair, events.distances_of_pair(*pair), columns_of_one_label) for pair in pairs
+    )
+
+
+def relations_within_person(
+    report: EventPairsReport, columns_of_one_label: Collection[str] = ()
+) -> tuple[Relation, ...]:
+    """Return the relation of each column in two events of one person, worst first."""
+    figures = np.vstack([report.distances, report.unrelated_limits])
+    return _sort_relations(
+        ((name,), tuple(figures[:, place].tolist()), columns_of_one_label)
+        for place, name in enumerate(report.columns)
+    )
+
+
+def _sort_relations(
+    found: Iterable[tuple[tuple[str, ...], tuple[float, ...], Collection[str]]],
+) -> tuple[Relation, ...]:
+    """Return relations, the farthest from the original first.
+
+    Args:
+        found: columns, figures in the order of `Relation`, and columns of one label.
+    """
+    relations = [
+        Relation(
+            columns=columns,
+            value=value,
+            floor=floor,
+            independent=independent,
+            unrelated_limit=limit,
+            is_lost=not set(columns).isdisjoint(one_label),
+        )
+        for columns, (value, floor, independent, limit), one_label in found
+    ]
+    return tuple(sorted(relations, key=lambda each: each.value, reverse=True))
+
+
+def mean_kept_share(relations: Sequence[Relation]) -> float | None:
+    """Return the mean kept share of relations, weighted by their strength.
+
+    Columns without a relation in the original do not count. None without relations.
+    """
+    related = [
+        (each.kept, each.independent) for each in relations if each.kept is not None
+    ]
+    if not related:
         return None
-    value, floor, independent = events.mean_distances(of_person, compared)
-    return kept_share(value, floor=floor, independent=independent)
+    kept, strengths = zip(*related, strict=True)
+    return float(np.average(kept, weights=strengths))
+
+
+def worst_lost_relation(relations: Sequence[Relation]) -> Relation | None:
+    """Return the relation of which most is lost; None if all are well kept."""
+    lost = [
+        (each.independent * (1 - each.kept), each)
+        for each in relations
+        if each.kept is not None and each.kept < WELL_KEPT_SHARE
+    ]
+    return max(lost, key=lambda each: each[0], default=(0.0, None))[1]
 
 
 def judge_halves(
@@ -135,8 +238,8 @@ def verdict_of_pair(
     """Judge both tables as one, by the worst of their parts.
 
     These are either table, the number of events of a person, the relations across both
-    tables, how two events of one person resemble each other, and whether every event
-    has a person.
+    tables, how two events of one person resemble each other, columns with the same
+    label in every row, and whether every event has a person.
 
     Args:
         halves: verdicts of "people" and "events".
@@ -144,15 +247,19 @@ def verdict_of_pair(
         left_out_share: of the people, 0 to 1.
     """
     numbers = similarity.number_of_events
-    across = similarity.kept_across
     levels: dict[str, Level] = {
         _("people"): halves["people"].level,
         _("events"): halves["events"].level,
         _("the number of events of a person"): (
             "poor" if is_misleading(numbers) else "good"
         ),
-        _("relations between people and events"): _level_of_kept(across),
+        _("relations between people and events"): _level_of_kept(
+            similarity.kept_across
+        ),
         _("events of one person"): _level_within_person(similarity),
+        _("columns with one label"): (
+            "mixed" if similarity.columns_of_one_label else "good"
+        ),
         _("keys"): "poor" if broken_links else "good",
     }
     worst = max(levels.values(), key=LEVEL_ORDER.index)
@@ -171,17 +278,24 @@ def verdict_of_pair(
             "Number of events: {share} of the people would need another number to "
             "match the original."
         ).format(share=percent(numbers.distance)),
-        _("Across both tables: the original has hardly any relations.")
-        if across is None
-        else _(
-            "Across both tables: {kept} of the relations between a column of the "
-            "person and one of the event are kept."
-        ).format(kept=percent(across)),
+        _across_sentence(similarity),
         _("Events of one person: in the original, they hardly resemble each other.")
         if similarity.kept_within_person is None
         else _(
             "Events of one person: {kept} of their resemblance to each other is kept."
         ).format(kept=percent(similarity.kept_within_person)),
+        *(
+            [
+                ngettext(
+                    "{columns} says nothing any more: every row has the same label.",
+                    "{columns} say nothing any more: every row has the same label.",
+                    len(similarity.columns_of_one_label),
+                    columns=list_names(similarity.columns_of_one_label),
+                )
+            ]
+            if similarity.columns_of_one_label
+            else []
+        ),
         *(
             [
                 _("Left out: {share} of the people, with all their events.").format(
@@ -205,6 +319,32 @@ def verdict_of_pair(
     )
 
 
+def _across_sentence(similarity: LinkedSimilarity) -> str:
+    """Return what is kept of the relations across both tables, with the worst loss."""
+    across = similarity.kept_across
+    if across is None:
+        return _("Across both tables: the original has hardly any relations.")
+    related = [each for each in similarity.across if each.kept is not None]
+    if len(related) == 1:
+        first, second = map(escape_markdown, related[0].columns)
+        return _(
+            "Across both tables: {kept} of the relation of {first} with {second} is "
+            "kept; other columns have hardly any."
+        ).format(kept=percent(across), first=first, second=second)
+    sentence = _(
+        "Across both tables: {kept} of the relations between a column of the person "
+        "and one of the event are kept."
+    ).format(kept=percent(across))
+    worst = worst_lost_relation(related)
+    if worst is None or worst.kept is None:
+        return sentence
+    first, second = map(escape_markdown, worst.columns)
+    loss = _("Most is lost of {first} with {second}: {kept} is kept.").format(
+        first=first, second=second, kept=percent(worst.kept)
+    )
+    return f"{sentence} {loss}"
+
+
 def _level_within_person(similarity: LinkedSimilarity) -> Level:
     """Return how good the resemblance of events of one person is, at worst "mixed".
 
@@ -221,55 +361,36 @@ def _level_of_kept(kept: float | None) -> Level:
     return "mixed" if kept >= BARELY_KEPT_SHARE else "poor"
 
 
-def across_table(similarity: LinkedSimilarity, linked: LinkedSchema) -> pd.DataFrame:
+def across_table(similarity: LinkedSimilarity) -> pd.DataFrame:
     """Return a line for each column of people with each of events, worst first."""
-    of_person = linked.people_view.domain.names
-    compared = similarity.events.marginals.columns
-    of_event = [name for name in compared if name not in of_person]
-    pairs = [(one, two) for one in of_person if one in compared for two in of_event]
-    return _distances_table(
-        [
-            (
-                {_("column of people"): one, _("column of events"): two},
-                similarity.events.mean_distances({one}, {two}),
-            )
-            for one, two in pairs
-        ]
-    )
+    titles = (_("column of people"), _("column of events"))
+    return _relations_table(titles, similarity.across)
 
 
-def event_pairs_table(similarity: LinkedSimilarity) -> pd.DataFrame:
+def within_person_table(similarity: LinkedSimilarity) -> pd.DataFrame:
     """Return a line for each column, for two events of one person, worst first."""
-    pairs = similarity.event_pairs
-    return _distances_table(
-        [
-            ({_("column of events"): name}, tuple(pairs.distances[:, place].tolist()))
-            for place, name in enumerate(pairs.columns)
-        ]
-    )
+    return _relations_table((_("column of events"),), similarity.within_person)
 
 
-def _distances_table(
-    lines: list[tuple[dict[str, str], tuple[float, ...]]],
+def _relations_table(
+    titles: tuple[str, ...], relations: Sequence[Relation]
 ) -> pd.DataFrame:
     """Return what is kept of each relation, and its distances from the original.
 
     Args:
-        lines: names of columns, and distances of the release, of a bootstrap and of
-            independent columns.
+        titles: of the names of columns.
     """
-    shown = []
-    for names, (value, floor, independent) in sorted(
-        lines, key=lambda line: line[1][0], reverse=True
-    ):
-        kept = kept_share(value, floor=floor, independent=independent)
-        shown.append(
+    return pd.DataFrame(
+        [
             {
-                **names,
-                _("relation kept"): "–" if kept is None else percent(kept),
-                _("rows that would have to change"): percent(value),
-                _("another sample"): percent(floor),
-                _("independent columns"): percent(independent),
+                **dict(zip(titles, relation.columns, strict=True)),
+                _("relation kept"): (
+                    "–" if relation.kept is None else percent(relation.kept)
+                ),
+                _("rows that would have to change"): percent(relation.value),
+                _("another sample"): percent(relation.floor),
+                _("independent columns"): percent(relation.independent),
             }
-        )
-    return pd.DataFrame(shown)
+            for relation in relations
+        ]
+    )

@@ -42,7 +42,7 @@ def show(linked: LinkedCurator, candidate: PairCandidate) -> None:
     }
     view = address.choose_part(_("Table"), tables, key="evaluate-table")
     if view == "both":
-        _show_together(linked, similarity)
+        _show_together(similarity)
         return
     parts = {"columns": capital("columns"), "pairs": capital("pairs of columns")}
     part = address.choose_part(_("Show"), parts, key="evaluate-tab")
@@ -63,7 +63,7 @@ def show(linked: LinkedCurator, candidate: PairCandidate) -> None:
         )
 
 
-def _show_together(linked: LinkedCurator, similarity: LinkedSimilarity) -> None:
+def _show_together(similarity: LinkedSimilarity) -> None:
     """Show what people and events, and events of one person, have to do together."""
     numbers = similarity.number_of_events
     st.header(_("Number of events of a person"))
@@ -78,12 +78,12 @@ def _show_together(linked: LinkedCurator, similarity: LinkedSimilarity) -> None:
     for title, table, empty in (
         (
             _("Columns of people with columns of events"),
-            linked_report.across_table(similarity, linked.linked),
+            linked_report.across_table(similarity),
             _("No column of events can be compared."),
         ),
         (
             _("Two events of one person"),
-            linked_report.event_pairs_table(similarity),
+            linked_report.within_person_table(similarity),
             _("Nobody has two events that can be compared."),
         ),
     ):
@@ -95,7 +95,7 @@ def _show_together(linked: LinkedCurator, similarity: LinkedSimilarity) -> None:
     st.caption(
         _(
             "Both tables list the farthest first. A dash means that the original has "
-            "hardly any relation to keep."
+            "hardly any relation to keep, or no more than chance explains."
         )
     )
 

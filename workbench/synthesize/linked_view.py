@@ -16,7 +16,7 @@ from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.language.budget import amount_words, share_percent, share_words
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, name_and_text
+from workbench.language.messages import _, capital, join, name_and_text, ngettext
 from workbench.language.wording import (
     escape_markdown,
     from_data_words,
@@ -28,7 +28,7 @@ from workbench.store.policy import read_policy
 from workbench.store.sources.job import LinkedJob
 from workbench.synthesize import pay_view
 from workbench.synthesize.charts import expected_errors
-from workbench.synthesize.preview import approximate_rows
+from workbench.synthesize.preview import approximate_rows, released_rows
 from workbench.synthesize.preview_view import DROWNED_ERROR, MAX_TABLES_SHOWN
 from workbench.synthesize.script import (
     PLAN_ROWS,
@@ -96,7 +96,7 @@ def _preview(linked: LinkedCurator, loss: AnyLoss, offer: DeltaGenerator) -> Non
                 "**Noise hides** {columns}. Choose a larger share, or open the files "
                 "again without these columns or with fewer cells in them, such as ages "
                 "in steps of five years. Nothing is charged yet."
-            ).format(columns=escape_markdown(drowned, max_length=300)),
+            ).format(columns=escape_markdown(join(drowned), max_length=300)),
             icon=":material/warning:",
         )
     with offer:
@@ -111,6 +111,13 @@ def _preview(linked: LinkedCurator, loss: AnyLoss, offer: DeltaGenerator) -> Non
             _(
                 "An average cell is that of about {people:,} people and {events:,} "
                 "events, as you said on the Data page."
+            ).format(people=round(people), events=round(events))
+        )
+    elif all(released_rows(curator) for _title, curator in _views(linked)):
+        st.caption(
+            _(
+                "An average cell is that of about {people:,} people and {events:,} "
+                "events, as released."
             ).format(people=round(people), events=round(events))
         )
     elif all(sizes):
@@ -180,16 +187,16 @@ def _worst(quote: Quote) -> float:
     return max(table.half_width() for table in quote.expected)
 
 
-def _drowned_columns(linked: LinkedCurator, quotes: tuple[Quote, Quote]) -> str:
-    """Name the columns whose error is larger than their average count."""
-    names = []
+def _drowned_columns(linked: LinkedCurator, quotes: tuple[Quote, Quote]) -> list[str]:
+    """Return the columns whose error is larger than their average count."""
+    names: list[str] = []
     for (_title, curator), quote in zip(_views(linked), quotes, strict=True):
         rows = approximate_rows(curator, linked)
         for table in quote.expected:
             is_hidden = table.half_width() * max(1, table.cells) >= DROWNED_ERROR * rows
             if rows and is_hidden:
                 names += [name for name in table.clique if name not in names]
-    return ", ".join(names)
+    return names
 
 
 def _offer_plan(linked: LinkedCurator, loss: AnyLoss) -> None:
@@ -299,8 +306,11 @@ def _confirm(linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]) 
         )
         if drowned := _drowned_columns(linked, quotes):
             st.warning(
-                _("Noise hides {columns}: their counts will say little.").format(
-                    columns=escape_markdown(drowned, max_length=300)
+                ngettext(
+                    "Noise hides {columns}: its counts will say little.",
+                    "Noise hides {columns}: their counts will say little.",
+                    len(drowned),
+                    columns=escape_markdown(join(drowned), max_length=300),
                 )
             )
         schema = linked.events.schema

@@ -81,6 +81,13 @@ def approximate_rows(curator: Curator, linked: LinkedCurator | None = None) -> f
     Args:
         linked: as of `session.table_key`.
     """
+    return released_rows(curator) or session.own(
+        reopening.RowCounts
+    ).rows_by_dataset.get(session.table_key(curator, linked), 0)
+
+
+def released_rows(curator: Curator) -> float:
+    """Return the number of rows by the latest release that tells it; 0 without one."""
     for line in releases.list_releases(curator):
         release = curator.release(line["request_id"])
         if (
@@ -89,6 +96,4 @@ def approximate_rows(curator: Curator, linked: LinkedCurator | None = None) -> f
             and release.has_reliable_row_count
         ):
             return release.model.total
-    return session.own(reopening.RowCounts).rows_by_dataset.get(
-        session.table_key(curator, linked), 0
-    )
+    return 0

@@ -743,9 +743,17 @@ def _show_proposal(
         st.caption(_("Choose how many events of a person count."))
     if open_tables:
         st.caption(
-            _("Open questions about the columns of {files}.").format(
-                files=list_names(open_tables)
-            )
+            (
+                _(
+                    "Answer the open questions about the columns of {files} under "
+                    "*What is publicly known*."
+                )
+                if pair.has_rows
+                else _(
+                    "Choose a kind for at least one column of {files} under *What is "
+                    "publicly known*, and answer its open questions."
+                )
+            ).format(files=list_names(open_tables))
         )
     elif not ready:
         st.caption(

@@ -22,6 +22,9 @@ from dpcore.tables.rows import PublicTable
 MAX_PAIRS_CELLS = 5_000_000
 """Most cells of all pairs together: each thread of an engine holds as many."""
 
+SIGNIFICANT_SDS = 6
+"""Standard deviations of a distance from which two columns are taken as related."""
+
 ExactCounts = Mapping[Clique, Integers]
 """Rows that count in each cell, int64, by clique: private."""
 
@@ -204,3 +207,34 @@ def cramers_v(counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> float:
     expected = independent_counts(counts)
     chi_square = float(((counts - expected) ** 2 / expected).sum())
     return float(np.sqrt(chi_square / counts.sum() / (min(counts.shape) - 1)))
+
+
+def unrelated_distance_limit(counts: npt.NDArray[np.int64]) -> float:
+    """Return the distance of two unrelated tables that chance seldom exceeds, in [0, 1].
+
+    Both tables have the totals of `counts` and no relation between rows and columns. A
+    cell is taken as a Poisson number whose mean is reduced by the known totals (the
+    variance of the hypergeometric distribution). The expected difference of two such
+    numbers is that of Skellam (1946).
+
+    Args:
+        counts: (rows, columns) of two columns; not all 0.
+    """
+    from scipy.special import ive
+
+    total = counts.sum()
+    shares = [counts.sum(axis=axis) / total for axis in (1, 0)]
+    row_shares, column_shares = (share[share > 0] for share in shares)
+    freedom = (len(row_shares) - 1) * (len(column_shares) - 1)
+    if not freedom:
+        return 0.0
+    # 1. The variance of each cell, and the expected difference of both tables.
+    variances = total * np.outer(
+        row_shares * (1 - row_shares), column_shares * (1 - column_shares)
+    )
+    doubled = 2 * variances
+    differences = doubled * (ive(0, doubled) + ive(1, doubled))
+    # 2. Cells that follow from others by the totals vary with them.
+    spread = (doubled - differences**2).sum() * differences.size / freedom
+    limit = float(differences.sum() + SIGNIFICANT_SDS * np.sqrt(spread))
+    return min(1.0, limit / (2 * int(total)))

@@ -16,6 +16,7 @@ import pandas as pd
 from dpcore.evaluation._records import EVALUATION_SEED, Floats
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.utility._cells import CodedTables
+from dpcore.evaluation.utility.counts import unrelated_distance_limit
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.schema import Schema
 from dpcore.schema.unit import PrivacyUnit
@@ -36,10 +37,13 @@ class EventPairsReport:
         distances: (3, columns): total variation distances of a column's two values, in
             wide cells: of the release, of a bootstrap and of unrelated events. It has
             no columns if nobody has two events in one of both tables.
+        unrelated_limits: (columns,) distances of unrelated events that chance seldom
+            exceeds.
     """
 
     columns: tuple[str, ...]
     distances: Floats
+    unrelated_limits: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +80,9 @@ class EventPairsQuestion(RowsEvaluation[EventPairsReport]):
         released = self.pairs.frame
         columns = [name for name in self.columns if name in released]
         if own.empty or released.empty or not columns:
-            return EventPairsReport(columns=(), distances=np.zeros((3, 0)))
+            return EventPairsReport(
+                columns=(), distances=np.zeros((3, 0)), unrelated_limits=np.zeros(0)
+            )
         cells = CodedTables.encode(
             own,
             released,
@@ -84,14 +90,18 @@ class EventPairsQuestion(RowsEvaluation[EventPairsReport]):
             (*columns, *map(name_of_other_event, columns)),
         )
         distances = np.empty((len(COMPARED_TABLES), len(columns)))
+        limits = np.empty(len(columns))
         for place in range(len(columns)):
             both = (place, place + len(columns))
             expected = cells.coarse_counts("original", *both)
+            limits[place] = unrelated_distance_limit(expected)
             for line, table in enumerate(COMPARED_TABLES):
                 distances[line, place] = total_variation(
                     expected, cells.coarse_counts(table, *both)
                 )
-        return EventPairsReport(columns=tuple(columns), distances=distances)
+        return EventPairsReport(
+            columns=tuple(columns), distances=distances, unrelated_limits=limits
+        )
 
 
 def columns_of_one_value(schema: Schema) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ It is measured in columns, pairs, triples and random questions.
 """
 
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,11 @@ from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.declared import LabeledColumn
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility._cells import CodedTables
-from dpcore.evaluation.utility.counts import cramers_v, independent_counts
+from dpcore.evaluation.utility.counts import (
+    cramers_v,
+    independent_counts,
+    unrelated_distance_limit,
+)
 from dpcore.evaluation.utility.marginal_error import (
     MarginalErrorReport,
     measure_marginal_error,
@@ -88,6 +92,8 @@ class SimilarityReport:
         pair_distances: for each pair of columns in the order of `marginals`, the
             distance in wide cells, (columns, columns): of the release, of a bootstrap
             and of independent columns.
+        unrelated_limits: (columns, columns): distances of independent columns that
+            chance seldom exceeds if there is no relation.
         impossible_pairs: (first column, its value, second column, its value, share of the
             released rows): pairs of values in no row of the original although some are
             expected by chance; worst first.
@@ -99,6 +105,7 @@ class SimilarityReport:
     association: tuple[Floats, Floats]
     correlation: tuple[Floats, Floats]
     pair_distances: tuple[Floats, Floats, Floats]
+    unrelated_limits: Floats
     impossible_pairs: tuple[tuple[str, str, str, str, float], ...]
     scores: tuple[MeasureScore, ...]
 
@@ -111,25 +118,16 @@ class SimilarityReport:
         )
         return of_release, by_chance, independent
 
-    def mean_distances(
-        self, first: Collection[str], second: Collection[str]
-    ) -> tuple[float, float, float]:
-        """Return the means of `pair_distances` over pairs of a column of each group.
-
-        Args:
-            first: names of columns, at least one of which was compared.
-            second: likewise, none of them in the first group.
-        """
-        names = self.marginals.columns
-        rows, columns = (
-            [place for place, name in enumerate(names) if name in group]
-            for group in (first, second)
+    def distances_of_pair(
+        self, first: str, second: str
+    ) -> tuple[float, float, float, float]:
+        """Return the `pair_distances` of two compared columns, and their limit."""
+        place = tuple(map(self.marginals.columns.index, (first, second)))
+        of_release, by_chance, independent, limit = (
+            float(distances[place])
+            for distances in (*self.pair_distances, self.unrelated_limits)
         )
-        of_release, by_chance, independent = (
-            float(distances[np.ix_(rows, columns)].mean())
-            for distances in self.pair_distances
-        )
-        return of_release, by_chance, independent
+        return of_release, by_chance, independent, limit
 
     def score(self, measure: measures.Measure) -> MeasureScore | None:
         """Return the score of a measure, or None if the measure does not apply."""
@@ -191,10 +189,8 @@ def measure_similarity(
                 ),
             )
     on_progress("comparing how columns go together", 0.7)
-    (association, relations), correlation = (
-        _measure_pairs(cells),
-        _correlations(cells),
-    )
+    association, relations, limits = _measure_pairs(cells)
+    correlation = _correlations(cells)
     impossible, share = _find_impossible_pairs(cells)
     if len(names) > 1:
         scores.append(
@@ -229,6 +225,7 @@ def measure_similarity(
             relations["bootstrap"],
             relations["shuffled"],
         ),
+        unrelated_limits=limits,
         impossible_pairs=impossible,
         scores=tuple(scores),
     )
@@ -384,21 +381,24 @@ def _score_of_measure(
 
 def _measure_pairs(
     cells: CodedTables,
-) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Return Cramér's V of every pair of columns, and its distance from the original.
+) -> tuple[dict[str, Floats], dict[str, Floats], Floats]:
+    """Return Cramér's V of every pair of columns, its distance from the original, and
+    the limit of that distance for unrelated columns.
 
-    Both are over coarse cells.
+    All are over coarse cells.
     """
     size = len(cells.names)
+    limits = np.zeros((size, size))
     association = {table: np.eye(size) for table in cells.codes}
     distance = {table: np.zeros((size, size)) for table in cells.codes}
     for i, j in itertools.combinations(range(size), 2):
         own = cells.coarse_counts("original", i, j)
+        limits[[i, j], [j, i]] = unrelated_distance_limit(own)
         for table in cells.codes:
             counts = cells.coarse_counts(table, i, j)
             association[table][[i, j], [j, i]] = cramers_v(counts)
             distance[table][[i, j], [j, i]] = total_variation(own, counts)
-    return association, distance
+    return association, distance, limits
 
 
 def _correlations(cells: CodedTables) -> dict[str, Floats]:

@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import dpcore as dp
 from dpcore.engines import base
 from dpcore.evaluation import CountsQuestion, CountsReport, DistancesQuestion
 from dpcore.evaluation.utility import counts
 from dpcore.schema.domain import Clique
+from dpcore.tables.distance import total_variation
 from dpcore.tables.rows import PublicTable
 from tests.contracts.engine_kinds import parquet_engine
 
@@ -44,6 +46,37 @@ def test_counts_are_exact_and_noted(curator: dp.Curator) -> None:
     last = curator.lines()[-1]
     assert (last.state, last.content["about"]) == ("outside", ["age"])
     assert curator.balance().spent == 0
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 9), (14, 14), (20, 3)])
+@pytest.mark.parametrize("rows", [300, 3_000])
+def test_unrelated_tables_stay_below_their_limit(
+    shape: tuple[int, int], rows: int
+) -> None:
+    """SEEDS A19: chance would pass for a relation, or a relation for chance.
+
+    The limit is that of tables drawn with the same totals, by another way.
+    """
+    rng = np.random.default_rng(sum(shape) + rows)
+    totals = [
+        rng.multinomial(rows, rng.dirichlet(np.full(size, 2.0))) for size in shape
+    ]
+    drawn = stats.random_table(*totals, seed=1).rvs(1_000)
+    distances = np.array(
+        [total_variation(*pair) for pair in drawn.reshape(-1, 2, *shape)]
+    )
+    limit = counts.unrelated_distance_limit(drawn[0])
+    assert distances.max() < limit
+    assert limit < distances.mean() + 12 * distances.std()
+    # the twin: rows that all agree exceed it
+    same = np.diag(rng.multinomial(rows, np.full(min(shape), 1 / min(shape))))
+    shuffled = stats.random_table(same.sum(axis=1), same.sum(axis=0), seed=1).rvs()
+    assert total_variation(same, shuffled) > counts.unrelated_distance_limit(same)
+
+
+def test_a_column_of_one_value_is_unrelated() -> None:
+    """A table of one line has nothing to be related to."""
+    assert counts.unrelated_distance_limit(np.array([[3, 4], [0, 0]])) == 0
 
 
 def test_a_lost_link_is_seen(curator: dp.Curator) -> None:

@@ -94,6 +94,17 @@ def test_lost_resemblance_is_as_far_as_unrelated_events(loyal: bool) -> None:
     assert report.distances[:, 1].max() < 0.1
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_independent_events_do_not_exceed_chance(seed: int) -> None:
+    """Noise of many cells would pass for events that resemble each other."""
+    report = ask(
+        stays(seed, loyal=seed % 2 == 0, people=500), stays(seed + 9, loyal=True)
+    )
+    ward, nights = report.distances[2] > report.unrelated_limits
+    assert not nights
+    assert ward == (seed % 2 == 0)
+
+
 def test_nobody_with_two_events_has_no_resemblance() -> None:
     """An average of nothing would be a number."""
     one = stays(1, loyal=True).drop_duplicates("id")

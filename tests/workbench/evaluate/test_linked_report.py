@@ -18,11 +18,14 @@ from workbench.evaluate import document
 from workbench.evaluate.form import count_broken_links
 from workbench.evaluate.linked_report import (
     LinkedSimilarity,
+    Relation,
     across_table,
-    event_pairs_table,
     judge_halves,
-    kept_across,
+    mean_kept_share,
+    relations_across,
+    relations_within_person,
     verdict_of_pair,
+    within_person_table,
 )
 from workbench.ui.verdict import Verdict
 
@@ -58,8 +61,8 @@ def compare(
     return LinkedSimilarity(
         people=of_people,
         events=of_events,
-        kept_across=kept_across(of_events, curator.linked),
-        event_pairs=EventPairsReport(columns=(), distances=np.zeros((3, 0))),
+        across=relations_across(of_events, curator.linked),
+        within_person=(),
     )
 
 
@@ -68,6 +71,94 @@ def judge(
 ) -> Verdict:
     halves = judge_halves(curator, similarity, is_from_recipe=True)
     return verdict_of_pair(halves, similarity, broken)
+
+
+def relation(*columns: str, lost: float, strength: float, limit: float = 0) -> Relation:
+    return Relation(
+        columns=columns,
+        value=lost,
+        floor=0.0,
+        independent=strength,
+        unrelated_limit=limit,
+        is_lost=False,
+    )
+
+
+def test_one_strong_relation_does_not_drown_in_columns_without(
+    curator: dp.LinkedCurator,
+) -> None:
+    """Half of the only relation would be lost, and the pair be called fit."""
+    none = [
+        relation(name, "ward", lost=0.2, strength=0.01) for name in ("sex", "town", "b")
+    ]
+    strong = relation("age", "ward", lost=0.1, strength=0.2)
+    similarity = dataclasses.replace(
+        compare(curator, *views(1)), across=(strong, *none)
+    )
+    assert similarity.kept_across == pytest.approx(0.5)
+    good = Verdict(level="good", sentence="Good.")
+    halves = {"people": good, "events": good}
+    found = verdict_of_pair(halves, similarity, 0)
+    assert "Weakest: relations between people and events" in found.sentence
+    assert (
+        "Across both tables: 50\u202f% of the relation of age with ward is kept; other "
+        "columns have hardly any."
+    ) in found.reasons
+    # of two, the one is named of which more is lost, and a strong one counts more
+    small = relation("sex", "ward", lost=0.05, strength=0.05)
+    two = dataclasses.replace(similarity, across=(strong, small, *none))
+    assert two.kept_across == pytest.approx(0.4)
+    (said,) = (
+        each
+        for each in verdict_of_pair(halves, two, 0).reasons
+        if each.startswith("Across")
+    )
+    assert said.endswith("Most is lost of age with ward: 50\u202f% is kept.")
+    # without any, there is nothing to lose
+    nothing = dataclasses.replace(similarity, across=tuple(none))
+    assert nothing.kept_across is None
+    assert verdict_of_pair(halves, nothing, 0).level == "good"
+
+
+def test_what_chance_explains_is_no_relation() -> None:
+    """Noise of many cells would pass for a relation that the release loses."""
+    real = relation("nights", lost=0.2, strength=0.25, limit=0.24)
+    noise = relation("nights", lost=0.2, strength=0.25, limit=0.26)
+    assert real.kept == pytest.approx(0.2)
+    assert noise.kept is None
+
+
+def test_a_column_of_one_label_keeps_nothing(curator: dp.LinkedCurator) -> None:
+    """A column that was wiped out would be called fit, as its values are spread."""
+    of_events = compare(curator, *views(1)).events
+    both = [
+        relations_across(of_events, curator.linked, lost) for lost in ((), ("town",))
+    ]
+    (kept, lost) = (
+        {each.columns: each.kept for each in relations} for relations in both
+    )
+    assert kept["sex", "town"] > 0.8
+    assert lost["sex", "town"] == 0
+    assert lost == {
+        pair: 0.0 if share is not None and "town" in pair else share
+        for pair, share in kept.items()
+    }
+    report = EventPairsReport(
+        columns=("town",),
+        distances=np.array([[0.0], [0.0], [0.4]]),
+        unrelated_limits=np.array([0.1]),
+    )
+    assert [each.kept for each in relations_within_person(report)] == [1]
+    assert [each.kept for each in relations_within_person(report, ["town"])] == [0]
+    similarity = dataclasses.replace(
+        compare(curator, *views(1)), columns_of_one_label=("pay",)
+    )
+    good = Verdict(level="good", sentence="Good.")
+    found = verdict_of_pair({"people": good, "events": good}, similarity, 0)
+    assert found.level == "mixed"
+    assert "columns with one label" in found.sentence
+    said = "pay says nothing any more: every row has the same label."
+    assert said in found.reasons
 
 
 def test_another_sample_is_good(curator: dp.LinkedCurator) -> None:
@@ -144,16 +235,14 @@ def test_events_of_one_person_that_differ_are_said(
     """Stays of a patient in one ward would be drawn in three, without a word."""
     similarity = dataclasses.replace(
         compare(curator, *views(1)),
-        event_pairs=EventPairsReport(
-            columns=("town",), distances=np.array([[0.4 * (1 - kept)], [0.0], [0.4]])
-        ),
+        within_person=(relation("town", lost=0.4 * (1 - kept), strength=0.4),),
     )
     assert similarity.kept_within_person == pytest.approx(kept)
     good = Verdict(level="good", sentence="Good.")
     found = verdict_of_pair({"people": good, "events": good}, similarity, 0)
     assert found.level == level
     assert ("events of one person" in found.sentence) == (level != "good")
-    table = event_pairs_table(similarity)
+    table = within_person_table(similarity)
     assert table["relation kept"].tolist() == [f"{100 * kept:.0f}\u202f%"]
 
 
@@ -177,7 +266,7 @@ def test_relations_across_are_listed_worst_first(curator: dp.LinkedCurator) -> N
     similarity = compare(
         curator, people, events.assign(town=rng.permutation(events["town"]))
     )
-    table = across_table(similarity, curator.linked)
+    table = across_table(similarity)
     pairs = [*zip(table["column of people"], table["column of events"], strict=True)]
     assert pairs[0] == ("sex", "town")
     assert len(pairs) == len(set(pairs)) == 3 * 2
@@ -209,7 +298,7 @@ def test_a_column_of_events_alone_has_no_relation_across() -> None:
     alone = opened(schema, of=(people[["id", "age"]], events))
     frame = pd.DataFrame({"age": [1, 2] * 50, "number of events": [1, 2] * 50})
     report = alone.events.evaluate(SimilarityQuestion(table=PublicTable(frame))).content
-    assert kept_across(report, schema) is None
+    assert mean_kept_share(relations_across(report, schema)) is None
 
 
 def test_means_are_those_of_the_pairs(curator: dp.LinkedCurator) -> None:
@@ -217,10 +306,8 @@ def test_means_are_those_of_the_pairs(curator: dp.LinkedCurator) -> None:
     report = compare(curator, *views(1)).events
     names = report.marginals.columns
     of_release = report.pair_distances[0]
-    by_hand = np.mean(
-        [of_release[names.index(a), names.index("pay")] for a in ("age", "sex")]
-    )
-    assert report.mean_distances({"age", "sex"}, {"pay"})[0] == pytest.approx(by_hand)
+    by_hand = of_release[names.index("sex"), names.index("pay")]
+    assert report.distances_of_pair("sex", "pay")[0] == by_hand
     mean = of_release[names.index("pay")].sum() / (len(names) - 1)
     assert report.relations[0][names.index("pay")] == pytest.approx(mean)
 
