@@ -1109,7 +1109,7 @@ def test_two_files_without_a_common_column_wait(app: Tab) -> None:
     people = patients().assign(patient=range(300))
     bring(app, people, weather)
     assert app.errors == ""
-    assert "no columns of both have the same name" in app.text
+    assert "no column that could do so has the same name" in app.text
     assert app.button("Open the data set").disabled
     asked = [
         each
@@ -1119,7 +1119,7 @@ def test_two_files_without_a_common_column_wait(app: Tab) -> None:
     assert [each.value for each in asked] == [None, None]
     for label, name in (("patients", "patient"), ("stays", "temperature")):
         app.set("selectbox", f"Column that names the person in {label}", name)
-    assert "no columns of both" not in app.text
+    assert "no column that could do so" not in app.text
     answer(say_cap(app, 3))
     assert not app.button("Open the data set").disabled
 

@@ -136,7 +136,7 @@ def test_a_pair_is_planned_without_rows(
     planned_pair(app).press("See what you would get")
     app.go("synthesize")
     assert app.errors == ""
-    assert "about 300 people and 500 events, as you said" in app.text
+    assert "about 300 people and 500 events, your numbers" in app.text
     labels = [each.label for each in app.at.button]
     assert not [label for label in labels if label.startswith("Release for")]
     assert not [label for label in labels if label == "Histogram"], "rows of one view"

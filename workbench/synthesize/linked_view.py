@@ -110,7 +110,7 @@ def _preview(linked: LinkedCurator, loss: AnyLoss, offer: DeltaGenerator) -> Non
         st.caption(
             _(
                 "An average cell is that of about {people:,} people and {events:,} "
-                "events, as you said on the Data page."
+                "events, your numbers from the Data page rounded to one digit."
             ).format(people=round(people), events=round(events))
         )
     elif all(released_rows(curator) for _title, curator in _views(linked)):
@@ -223,8 +223,9 @@ def _offer_plan(linked: LinkedCurator, loss: AnyLoss) -> None:
             "Nothing was read and nothing is charged. Take these files to the computer "
             "that holds the data, and save the tables there as {people} and {events}. "
             "The script prints these quotes and writes linked-release.json. The script "
-            "keeps no ledger, but the command line does if you run the job there. Or "
-            "open both files on the Data page, and load the codebook there."
+            "keeps no ledger. The command `privacy-workbench release` keeps one if you "
+            "run the job with it. Or open both files on the Data page, and load the "
+            "codebook there."
         ).format(people=PLANNED_FILES[0], events=PLANNED_FILES[1])
     )
 

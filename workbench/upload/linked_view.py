@@ -111,8 +111,8 @@ def show(pair: LinkedDraft) -> None:
     problem = ""
     if not all(pair.keys):
         problem = _(
-            "Choose below which column names the person in each table: no columns of "
-            "both have the same name and could be the key."
+            "Choose below which column names the person in each table: no column that "
+            "could do so has the same name in both."
         )
     elif not pair.has_rows:
         unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
@@ -692,11 +692,15 @@ def _show_proposal(
         )
     if schema is not None:
         for table, own in ((pair.people, schema.people), (pair.events, schema.events)):
-            if own.excluded:
+            left_out = [
+                column.name
+                for column in own.excluded
+                if column.name not in (pair.people_key, pair.events_key)
+            ]
+            if left_out:
                 lines.append(
                     _("**Left out of {file}:** {columns}.").format(
-                        file=escape_markdown(table.name),
-                        columns=list_names([column.name for column in own.excluded]),
+                        file=escape_markdown(table.name), columns=list_names(left_out)
                     )
                 )
         if pair.cell_search.columns and budget is not None:
