@@ -14,14 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.progress import OnProgress
-from dpcore.suppression._demands import (
-    CountRange,
-    Demand,
-    ReasonsToHide,
-    find_hidden_components,
-    find_reasons_to_hide,
-    list_demands,
-)
+from dpcore.suppression._demands import Demand, list_demands
 from dpcore.suppression._equations import INTEGER_TOLERANCE, EquationSystem, Prices
 from dpcore.suppression._programs import (
     KnownSolutions,
@@ -30,6 +23,12 @@ from dpcore.suppression._programs import (
     count_in_solution,
     dense_row,
     multiply,
+)
+from dpcore.suppression._reasons import (
+    CountRange,
+    ReasonsToHide,
+    find_hidden_components,
+    find_reasons_to_hide,
 )
 from dpcore.suppression.atoms import AtomBlocks, RareGroup
 from dpcore.suppression.attacked import AttackedTable

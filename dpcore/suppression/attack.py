@@ -5,8 +5,8 @@ shares no code with the choice of hidden cells. The people of all tables are cut
 atoms, the smallest sets that the tables tell apart (see `atoms`). A published count is
 an equation over the atoms of its cell (`_equations`). If people came or left since, the
 people of then have variables of their own. What must stay possible is listed by
-`_demands`, and decided for one kind of readers after the other by `_reader`, with the
-programs of `_programs`.
+`_demands`, why cells may be hidden by `_reasons`, and both are decided for one kind of
+readers after the other by `_reader`, with the programs of `_programs`.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from dpcore.suppression import (
     ShownColumn,
     TablePlan,
 )
-from dpcore.suppression import _demands as demanding
+from dpcore.suppression import _reasons as reasoning
 from dpcore.suppression import protect as protecting
 from dpcore.suppression.attack import attack, find_known_bounds
 from dpcore.suppression.attacked import AttackedTable
@@ -875,7 +875,7 @@ def test_without_this_reason_the_towns_tell_it(
 ) -> None:
     """The twin: nobody asks why they are hidden, or towns count as a reason."""
     if part == "reasons":
-        find = demanding.find_reasons_to_hide
+        find = reasoning.find_reasons_to_hide
 
         def forget(system: Any, number: int) -> Any:
             causes = find(system, number)
@@ -888,7 +888,7 @@ def test_without_this_reason_the_towns_tell_it(
             groups = np.arange(len(system.blocks.split(families)))
             return groups, groups
 
-        monkeypatch.setattr(demanding, "_find_kinds", split)
+        monkeypatch.setattr("dpcore.suppression._demands._find_kinds", split)
     assert not may_have_changed_by_many("D1")
 
 

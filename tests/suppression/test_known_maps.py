@@ -16,8 +16,8 @@ from dpcore.errors import InfeasibleError, LimitError
 from dpcore.suppression import PRESETS, HidingRule, PublishedTable, ShownColumn
 from dpcore.suppression import maps as mapping
 from dpcore.suppression import protect as protecting
-from dpcore.suppression._demands import find_hidden_components
 from dpcore.suppression._reader import Reader
+from dpcore.suppression._reasons import find_hidden_components
 from dpcore.suppression.attack import attack, find_known_bounds
 from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.maps import find_map

@@ -1,0 +1,195 @@
+"""Why a table may hide cells: what readers know of the rule alone.
+
+Something small must be the reason that cells are hidden. If all but one of the possible
+reasons are ruled out, that one is told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.suppression._demands import list_asked_families, list_unshown_demands
+from dpcore.suppression._equations import EquationSystem, stack_sums
+from dpcore.suppression.attacked import AttackedTable
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountRange:
+    """Counts of a group, from the first to the last."""
+
+    atoms: Ints
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReasonsToHide:
+    """Why a table may hide cells.
+
+    Attributes:
+        threshold: people of a cell that is not small.
+        others: counts of groups, besides its own cells, that it may protect.
+        hidden_before: atoms of cells that earlier tables hide.
+        counts_then: counts of another time by atoms of a cell, each with the change
+            that is not small.
+        asked: atoms of the cells that may be told; None for all.
+    """
+
+    threshold: int
+    others: list[CountRange]
+    hidden_before: frozenset[bytes]
+    counts_then: Mapping[bytes, list[tuple[int, int]]]
+    asked: frozenset[bytes] | None
+
+    def list_reasons(self, atoms: Ints) -> list[CountRange]:
+        """Return the counts for which a cell is hidden: few people, or few changed."""
+        then = self.counts_then.get(atoms.tobytes(), ())
+        return [
+            CountRange(atoms=atoms, first=first, last=last)
+            for first, last in _list_reason_ranges(self.threshold, then)
+        ]
+
+    def list_harmless(self, atoms: Ints) -> list[CountRange]:
+        """Return the counts for which a cell is no reason to hide anything.
+
+        A cell whose count of then is shown has changed by many.
+        """
+        near = sorted(
+            (count - least + 1, count + least - 1)
+            for count, least in self.counts_then.get(atoms.tobytes(), ())
+        )
+        ranges: list[CountRange] = []
+        first = self.threshold
+        for low, high in near:
+            if first < low:
+                ranges.append(CountRange(atoms=atoms, first=first, last=low - 1))
+            first = max(first, high + 1)
+        return [*ranges, CountRange(atoms=atoms, first=first, last=math.inf)]
+
+
+def _list_reason_ranges(
+    threshold: int, counts_then: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return the first and last counts that are small, or that few people changed."""
+    ranges = [(0, threshold - 1)]
+    for count, least in counts_then:
+        ranges += [(count - least + 1, count - 1), (count + 1, count + least - 1)]
+    return ranges
+
+
+def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide | None:
+    """Return the reasons of a table to hide cells; None if they are not known.
+
+    Tables before it have some if readers know that their columns belong together. They
+    are not known if a full cell may be the reason, or if people came or left since. If
+    they came or left before, only cells that few changed are asked for.
+    """
+    table = system.tables[number]
+    own = {*system.blocks.families_of(table.columns)}
+    before = [
+        at
+        for at, other in enumerate(system.tables)
+        if other.tables_before < table.tables_before
+        and not other.is_past
+        and not own.isdisjoint(system.blocks.families_of(other.columns))
+    ]
+    if not table.hides_small_alone or table.is_changed:
+        return None
+    # 1. Counts of then that are others today
+    counts_then: dict[bytes, list[tuple[int, int]]] = {}
+    asked: set[bytes] = set()
+    for at in before:
+        other = system.tables[at]
+        least = max(table.threshold, other.threshold)
+        for cell, count in enumerate(other.counts_then):
+            if count is not None and other.counts[cell] is None:
+                own_atoms = system.places[at, cell].tobytes()
+                counts_then.setdefault(own_atoms, []).append((count, least))
+                if cell in other.wanted:
+                    asked.add(own_atoms)
+    people_moved = any(system.tables[at].is_changed for at in before)
+    if people_moved and not asked:
+        return None
+    # 2. Cells that these tables hide, and groups that they tell apart
+    hidden = [
+        (system.places[at, cell], system.tables[at].threshold)
+        for at in before
+        for cell, count in enumerate(system.tables[at].counts)
+        if count is None
+    ]
+    known_tables = [system.tables[at] for at in (*before, number)]
+    groups = hidden + [
+        (one.atoms, one.needed)
+        for own_families in list_asked_families(system, known_tables)
+        for one in list_unshown_demands(
+            system, number, own_families, known_tables, told_by_others=False
+        )
+        if one.around is None and not system.is_settled(one.atoms)
+    ]
+    return ReasonsToHide(
+        threshold=table.threshold,
+        others=[
+            CountRange(atoms=atoms, first=first, last=last)
+            for atoms, least in groups
+            for first, last in _list_reason_ranges(
+                least, counts_then.get(atoms.tobytes(), ())
+            )
+        ],
+        hidden_before=frozenset(
+            system.places[at, cell].tobytes()
+            for at in before
+            if not system.tables[at].is_changed
+            for cell, count in enumerate(system.tables[at].counts)
+            if count is None
+        ),
+        counts_then=counts_then,
+        asked=frozenset(asked) if people_moved else None,
+    )
+
+
+def find_hidden_components(table: AttackedTable) -> list[list[int]]:
+    """Return the hidden cells that sums of a table join, directly or through others."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import connected_components
+
+    hidden = [cell for cell, count in enumerate(table.counts) if count is None]
+    shape = [len(axis) for axis in table.groups]
+    around = [_find_next_coarser(axis) for axis in table.groups]
+    sums: dict[tuple[int, ...], list[int]] = {}
+    for number, cell in enumerate(hidden):
+        places = [int(place) for place in np.unravel_index(cell, shape)]
+        for at, own in enumerate(places):
+            rest = (*places[:at], *places[at + 1 :])
+            # the sum of the groups around it, and the sum that it is itself
+            for whole in (around[at][own], own):
+                if whole is not None:
+                    sums.setdefault((at, whole, *rest), []).append(number)
+    joined = stack_sums([np.array(own) for own in sums.values()], len(hidden))
+    kinds = connected_components(sparse.csr_array(joined.T @ joined), directed=False)[1]
+    found: dict[int, list[int]] = {}
+    for cell, kind in zip(hidden, kinds.tolist(), strict=True):
+        found.setdefault(kind, []).append(cell)
+    return list(found.values())
+
+
+def _find_next_coarser(
+    axis: Sequence[frozenset[str] | None],
+) -> list[int | None]:
+    """Return the number of the smallest group around each one; None for everybody."""
+    sizes = [math.inf if group is None else len(group) for group in axis]
+    coarser: list[int | None] = []
+    for own in axis:
+        wider = [
+            number
+            for number, other in enumerate(axis)
+            if own is not None and (other is None or own < other)
+        ]
+        coarser.append(min(wider, key=lambda number: sizes[number], default=None))
+    return coarser
