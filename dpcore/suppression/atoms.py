@@ -121,7 +121,7 @@ class AtomBlocks:
     def __init__(
         self, tables: Sequence[AttackedTable], maps: Sequence[KnownMap]
     ) -> None:
-        self.parts = _split_columns(tables)
+        self.parts = _split_by_maps(_split_columns(tables), maps)
         self.maps = [
             projected
             for known in maps
@@ -490,6 +490,46 @@ def _split_columns(tables: Sequence[AttackedTable]) -> dict[str, list[Group]]:
         if name not in complete:
             parts[name].append(frozenset({UNLISTED}))
     return parts
+
+
+def _split_by_maps(
+    parts: Mapping[str, list[Group]], maps: Sequence[KnownMap]
+) -> dict[str, list[Group]]:
+    """Cut the parts of inner columns further by what their values tell.
+
+    Readers know the district of a town also if a table shows the town in a group alone.
+    """
+    finer = dict(parts)
+    nested = [
+        known
+        for known in maps
+        if known.nesting is not None and {*known.nesting} <= parts.keys()
+    ]
+    for _ in nested:  # a column that is cut may cut another one in turn
+        for known in nested:
+            assert known.nesting is not None
+            inner, outer = known.nesting
+            alike = _group_by_outer(known, finer[outer])
+            finer[inner] = [
+                piece
+                for part in finer[inner]
+                for piece in _split_groups([part, *(part & own for own in alike)])
+            ]
+    return finer
+
+
+def _group_by_outer(known: KnownMap, outer_parts: Sequence[Group]) -> list[Group]:
+    """Return sets of inner values that usually go with the same outer parts."""
+    assert known.nesting is not None
+    at = known.columns.index(known.nesting[0])
+    part_of = {value: place for place, part in enumerate(outer_parts) for value in part}
+    told: dict[str, set[int]] = {}
+    for pair in known.usual:
+        told.setdefault(pair[at], set()).add(part_of.get(pair[1 - at], -1))
+    alike: dict[frozenset[int], set[str]] = {}
+    for value, places in sorted(told.items()):
+        alike.setdefault(frozenset(places), set()).add(value)
+    return [frozenset(values) for values in alike.values()]
 
 
 def _split_groups(groups: Sequence[Group]) -> list[Group]:
