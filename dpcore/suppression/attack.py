@@ -20,7 +20,12 @@ from dpcore.suppression._demands import Demand
 from dpcore.suppression._reader import Reader
 from dpcore.suppression.atoms import AtomBlocks
 from dpcore.suppression.attacked import AttackedTable, KnownMap
-from dpcore.suppression.outcome import AttackOutcome, KnownBounds, Target
+from dpcore.suppression.outcome import (
+    AttackOutcome,
+    KnownBounds,
+    Target,
+    combine_outcomes,
+)
 
 FAMILIES_OF_READER = 10_000  # numbers of families that one kind of readers uses at most
 
@@ -70,16 +75,7 @@ def attack(
             skipped=_list_told(outcomes),
             on_progress=on_progress,
         )
-    return AttackOutcome(
-        revealed_cells=tuple(one for own in outcomes for one in own.revealed_cells),
-        known_cells=tuple(one for own in outcomes for one in own.known_cells),
-        bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
-        programs=sum(own.programs for own in outcomes),
-        blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
-        told_nestings=tuple(
-            sorted({pair for own in outcomes for pair in own.told_nestings})
-        ),
-    )
+    return combine_outcomes(outcomes)
 
 
 def _list_told(outcomes: Iterable[AttackOutcome]) -> frozenset[Target]:
@@ -190,8 +186,9 @@ def find_known_bounds(
 ) -> KnownBounds:
     """Return the bounds of what all tables but the new one tell too closely.
 
-    A table that leaves these bounds as they are, for each kind of readers, adds nothing. Nobody is taken to know
-    who is in its cells: what is assumed may refuse a table, but never excuse one.
+    A table that leaves these bounds as they are, for each kind of readers, adds
+    nothing. Nobody is taken to know who is in its cells: what is assumed may refuse a
+    table, but never excuse one.
     """
     dropped = _find_dropped_columns(tables, new)
     blank = replace(
@@ -200,11 +197,7 @@ def find_known_bounds(
         occupied_cells=frozenset(),
         complete_columns=tables[new].complete_columns - dropped,
     )
-    # of people who are others by now, earlier tables did not say that they are there
-    without = [
-        replace(table, occupied_cells=frozenset()) if table.is_changed else table
-        for table in (*tables[:new], blank, *tables[new + 1 :])
-    ]
+    without = [*tables[:new], blank, *tables[new + 1 :]]
     # Whatever is told counts as known, so all kinds of readers are asked of it
     outcome = attack(without, maps=maps, known=_AskForAll())
     return {
@@ -213,6 +206,16 @@ def find_known_bounds(
         # with other values, groups that no table shows have other numbers
         if told.table < len(tables) or not dropped
     }
+
+
+def forget_who_stayed(tables: Sequence[AttackedTable]) -> list[AttackedTable]:
+    """Return tables as readers see them who do not know which of their cells hold
+    somebody today, if people came or left since.
+    """
+    return [
+        replace(table, occupied_cells=frozenset()) if table.is_changed else table
+        for table in tables
+    ]
 
 
 def _find_dropped_columns(tables: Sequence[AttackedTable], new: int) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 Place = tuple[int, int]
@@ -75,3 +75,17 @@ class AttackOutcome:
     programs: int = 0
     blamed: tuple[str, ...] = ()
     told_nestings: tuple[tuple[str, str], ...] = ()
+
+
+def combine_outcomes(outcomes: Sequence[AttackOutcome]) -> AttackOutcome:
+    """Return what several kinds of readers found together."""
+    return AttackOutcome(
+        revealed_cells=tuple(one for own in outcomes for one in own.revealed_cells),
+        known_cells=tuple(one for own in outcomes for one in own.known_cells),
+        bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
+        programs=sum(own.programs for own in outcomes),
+        blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
+        told_nestings=tuple(
+            sorted({pair for own in outcomes for pair in own.told_nestings})
+        ),
+    )

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.values import MISSING
-from dpcore.suppression.attack import attack, find_known_bounds
+from dpcore.suppression.attack import attack, find_known_bounds, forget_who_stayed
 from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
-from dpcore.suppression.outcome import AttackOutcome, KnownBounds
+from dpcore.suppression.outcome import AttackOutcome, KnownBounds, combine_outcomes
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import ExactTable, PublishedTable, list_lines
 from dpcore.suppression.rules import HidingRule
@@ -391,25 +391,39 @@ class _Attacker:
     earlier_tables: EarlierTables
     maps: Sequence[KnownMap]
     on_progress: OnProgress
-    _known: KnownBounds | None = None
+    _known: list[KnownBounds] | None = None
     _moved: dict[int, tuple[int, ...]] | None = None
 
     def attack(
         self, table: PublishedTable, *, with_bounds: bool = False
     ) -> AttackOutcome:
         seen = self._see_tables(table)
-        outcome = self._run(seen, with_bounds)
-        if outcome.revealed_cells and self.earlier_tables and self._known is None:
+        if self._known is None:
+            outcome = self._run(seen, None, with_bounds)
+            if not outcome.revealed_cells or not self.earlier_tables:
+                return outcome
+        # what is assumed of people who may have left excuses no table
+        plain = forget_who_stayed(seen)
+        versions = [seen] if plain == seen else [seen, plain]
+        if self._known is None:
             new = len(self.earlier_tables)
-            self._known = find_known_bounds(seen, new, self.maps)
-            outcome = self._run(seen, with_bounds)
-        return outcome
+            self._known = [find_known_bounds(one, new, self.maps) for one in versions]
+        outcomes = [
+            self._run(one, known, with_bounds and one is seen)
+            for one, known in zip(versions, self._known, strict=True)
+        ]
+        return combine_outcomes(outcomes)
 
-    def _run(self, seen: Sequence[AttackedTable], with_bounds: bool) -> AttackOutcome:
+    def _run(
+        self,
+        seen: Sequence[AttackedTable],
+        known: KnownBounds | None,
+        with_bounds: bool,
+    ) -> AttackOutcome:
         return attack(
             seen,
             maps=self.maps,
-            known=self._known,
+            known=known,
             bounded_table=len(self.earlier_tables) if with_bounds else None,
             on_progress=self.on_progress,
         )

@@ -28,7 +28,7 @@ from dpcore.suppression import (
 )
 from dpcore.suppression import _reasons as reasoning
 from dpcore.suppression import protect as protecting
-from dpcore.suppression.attack import attack, find_known_bounds
+from dpcore.suppression.attack import attack, find_known_bounds, forget_who_stayed
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.outcome import AttackOutcome
@@ -910,6 +910,8 @@ def test_a_new_table_may_tell_that_cells_of_then_hold_somebody(
         counts_then=(5, 5, None) if people_moved else (),
     )
     tables = [earlier, dataclasses.replace(earlier, counts_then=())]
+    assert attack(tables, known=find_known_bounds(tables, 1)).known_cells
+    tables = forget_who_stayed(tables)
     outcome = attack(tables, known=find_known_bounds(tables, 1))
     assert bool(outcome.revealed_cells) is people_moved
     assert bool(outcome.known_cells) is not people_moved
