@@ -21,7 +21,7 @@ from workbench.ui import (
     data_sets_view,
     file_view,
     kept_view,
-    same_people_view,
+    same_people_words,
     widgets,
 )
 
@@ -87,7 +87,8 @@ if not data_set.rule.is_pure:
         ).format(epsilon=number(spent_epsilon(used, data_set.account))),
     )
 
-same_people_view.say_spending(data_set.id)
+for sentence in same_people_words.list_spending(data_set.id):
+    st.caption(sentence)
 
 st.header(_("Charges"))
 charges = lines.list_charges(data_set)

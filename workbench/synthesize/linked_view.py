@@ -36,7 +36,7 @@ from workbench.synthesize.script import (
     write_linked_script,
 )
 from workbench.synthesize.state import is_pair_planned
-from workbench.ui import epsilon_view, releases, same_people_view, widgets
+from workbench.ui import epsilon_view, releases, same_people_words, widgets
 
 PLANNED_FILES = ("people.csv", "events.csv")
 """Names under which the tables of a plan are saved where the data is."""
@@ -281,6 +281,7 @@ def _confirm(linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]) 
     request_id = runs.next_id
     account = linked.people.account
     charge = sum(quote.charge for quote in quotes)
+    spending = same_people_words.list_spending(account.dataset)
 
     @st.dialog(_("Pay and release"))
     def last_look() -> None:
@@ -298,7 +299,8 @@ def _confirm(linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]) 
             name_and_text(_("Left after"), share_words(after, account)),
         )
         st.write("  \n".join(costs))
-        same_people_view.say_spending(account.dataset)
+        for sentence in spending:
+            st.caption(sentence)
         st.write(
             _(
                 "In 95 of 100 cases, a cell is off by at most {people} people, or "

@@ -28,7 +28,7 @@ from workbench.ui import (
     file_view,
     kept_view,
     releases,
-    same_people_view,
+    same_people_words,
     verdict,
     widgets,
 )
@@ -128,6 +128,8 @@ def _confirm(preview: Preview) -> None:
     curator = preview.curator
     recipe = preview.recipe
     quote = preview.quote
+    # whoever lost the role meanwhile may not read the ledger any more
+    spending = same_people_words.list_spending(curator.account.dataset)
 
     @st.dialog(_("Pay and release"))
     def last_look() -> None:
@@ -159,7 +161,8 @@ def _confirm(preview: Preview) -> None:
                 ],
             ),
         )
-        same_people_view.say_spending(curator.account.dataset)
+        for sentence in spending:
+            st.caption(sentence)
         leading = _leading_errors(preview)
         if leading:
             st.write(" ".join(leading))

@@ -1,7 +1,5 @@
 """What other data sets about the same people have spent. Internal."""
 
-import streamlit as st
-
 from workbench import session
 from workbench.language.budget import amount_words
 from workbench.language.messages import _
@@ -10,9 +8,12 @@ from workbench.store.ledger.datasets import load_data_set
 from workbench.store.people.same_people import name_of, same_people
 
 
-def say_spending(dataset: str) -> None:
-    """Say what each other data set about the same people has spent, if anything."""
+def list_spending(dataset: str) -> list[str]:
+    """Return a sentence on each other data set about the same people that has spent
+    something.
+    """
     ledger = session.ledger()
+    sentences = []
     for other in same_people(dataset, ledger):
         data_set = load_data_set(other, ledger)
         if data_set is None:
@@ -20,7 +21,7 @@ def say_spending(dataset: str) -> None:
         balance = data_set.balance()
         spent = balance.spent + balance.reserved
         if spent:
-            st.caption(
+            sentences.append(
                 _(
                     "{name} is about the same people and has spent {amount} of its "
                     "own. Both losses add up."
@@ -29,3 +30,4 @@ def say_spending(dataset: str) -> None:
                     amount=amount_words(spent, data_set.account),
                 )
             )
+    return sentences
