@@ -25,6 +25,7 @@ import numpy as np
 from benchmarks.harness import Table, arguments, show
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import InfeasibleError
+from dpcore.progress import OnProgress
 from dpcore.suppression import PRESETS, ShownColumn, TablePlan
 from dpcore.suppression import protect as protecting
 from dpcore.suppression.hide import CellHider
@@ -89,9 +90,9 @@ def main() -> None:
     seconds = {"clock": 0.0, "processor": 0.0}
     choose = CellHider.choose
 
-    def timed(hiding: CellHider) -> object:
+    def timed(hiding: CellHider, on_progress: OnProgress) -> object:
         clock, processor = time.perf_counter(), time.process_time()
-        hidden = choose(hiding)
+        hidden = choose(hiding, on_progress)
         seconds["clock"] = time.perf_counter() - clock
         seconds["processor"] = time.process_time() - processor
         return hidden

@@ -335,7 +335,7 @@ def count_exact_tables(lines: Sequence[Line]) -> int:
 
 
 def note_other_outputs(table: PublishedTable, lines: Sequence[Line]) -> PublishedTable:
-    """Return a table that says what else left its account before."""
+    """Return a table with the number of other outputs of its account."""
     return replace(
         table,
         anonymized=sum("anonymized" in line.content for line in lines),

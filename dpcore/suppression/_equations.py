@@ -247,14 +247,14 @@ class EquationSystem:
             reduced = weights - self.matrix.T @ prices.of_equations
             reduced -= self.known_sums.T @ prices.of_known_sums
             is_priced = prices.of_equations != 0
-        used = is_priced | self._find_propagated(
+        used = is_priced | self._trace_bounds(
             needs_high=(reduced > INTEGER_TOLERANCE) & (self.high < self.known_high),
             needs_low=(reduced < -INTEGER_TOLERANCE) & (self.low > self.known_low),
         )
         owners = (self.owners[line] for line in np.flatnonzero(used))
         return tuple(owner for owner in owners if owner is not None)
 
-    def _find_propagated(self, needs_high: Bools, needs_low: Bools) -> Bools:
+    def _trace_bounds(self, needs_high: Bools, needs_low: Bools) -> Bools:
         """Return (equations,) which of them propagation used for some bounds of atoms."""
         used = np.zeros(self.matrix.shape[0], dtype=bool)
         for step in reversed(self._steps):

@@ -77,7 +77,7 @@ class ReasonsToHide:
 def _list_reason_ranges(
     threshold: int, counts_then: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Return the first and last counts that are small, or that few people changed."""
+    """Return the ranges of counts that are small or few people changed."""
     ranges = [(0, threshold - 1)]
     for count, least in counts_then:
         ranges += [(count - least + 1, count - 1), (count + 1, count + least - 1)]
@@ -117,7 +117,7 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
     people_moved = any(system.tables[at].is_changed for at in before)
     if people_moved and not asked:
         return None
-    # 2. Cells that these tables hide, and groups that they tell apart
+    # 2. Hidden cells of these tables, and groups told apart by them
     hidden = [
         (system.places[at, cell], system.tables[at].threshold)
         for at in before

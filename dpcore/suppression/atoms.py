@@ -506,6 +506,7 @@ def _split_by_maps(
         if known.nesting is not None and {*known.nesting} <= parts.keys()
     ]
     for _ in nested:  # a column that is cut may cut another one in turn
+        before = dict(finer)
         for known in nested:
             assert known.nesting is not None
             inner, outer = known.nesting
@@ -515,6 +516,8 @@ def _split_by_maps(
                 for part in finer[inner]
                 for piece in _split_groups([part, *(part & own for own in alike)])
             ]
+        if finer == before:
+            break
     return finer
 
 

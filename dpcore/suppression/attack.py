@@ -208,9 +208,9 @@ def find_known_bounds(
     }
 
 
-def forget_who_stayed(tables: Sequence[AttackedTable]) -> list[AttackedTable]:
-    """Return tables as readers see them who do not know which of their cells hold
-    somebody today, if people came or left since.
+def drop_occupied_cells(tables: Sequence[AttackedTable]) -> list[AttackedTable]:
+    """Return the tables; of those that people left or joined since, nobody knows which
+    cells hold somebody today.
     """
     return [
         replace(table, occupied_cells=frozenset()) if table.is_changed else table

@@ -9,20 +9,21 @@ few cells change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.rules import HidingRule
 
 MAX_CELLS_ONE_BY_ONE = 1_000  # of a table whose cells are protected one by one
 MAX_DEMANDED_CELLS = 120_000
 """Cells of such a table times its demands, beyond which it would take minutes."""
-STEPS_TO_SHOW = 30  # demands that take as long as it takes to show cells again
+DEMANDS_PER_SHOWING = 30  # for progress: to show cells again takes about so long
 MAX_CELLS_EXCHANGED = 250  # of a table whose further cells are exchanged
 MAX_REWEIGHTINGS = 4
 MAX_DETOUR = 1.15  # cost on the way to an exchange, of that before it
@@ -132,11 +133,11 @@ class CellHider:
         self._cost = 1 + np.log1p(self.counts.astype(np.float64))
         self._primary = self.is_hidden.copy()
 
-    def choose(self, on_progress: Callable[[float], object] = float) -> Bools:
+    def choose(self, on_progress: OnProgress = ignore_stage_progress) -> Bools:
         """Return the cells to hide so that, by linear programs, every demand is met.
 
         Args:
-            on_progress: called with the share done.
+            on_progress: called with the stage and the share done.
         """
         if not self.demands:
             return self.is_hidden
@@ -145,18 +146,18 @@ class CellHider:
         if not is_small or self.layout.size * len(self.demands) > MAX_DEMANDED_CELLS:
             return together
         candidates = [together]
-        steps = 2 * len(self.demands) + STEPS_TO_SHOW * 3
+        steps = 2 * len(self.demands) + DEMANDS_PER_SHOWING * 3
         for sign in (-1, 1):
             hidden = self._primary
             done = len(self.demands) * (len(candidates) - 1)
             order = sorted(self.demands, key=lambda demand: sign * demand.rise)
             for number, demand in enumerate(order, start=done):
                 hidden = self._hide_cells([demand], hidden)
-                on_progress(number / steps)
+                on_progress("suppressing", number / steps)
             candidates.append(hidden)
         choices = []
         for left, hidden in zip((3, 2, 1), candidates, strict=True):
-            on_progress(1 - STEPS_TO_SHOW * left / steps)
+            on_progress("suppressing", 1 - DEMANDS_PER_SHOWING * left / steps)
             choices.append(self._show_unneeded(hidden, {}))
         best = min(choices, key=self._total_cost)
         return self._exchange(best) if self.layout.size <= MAX_CELLS_EXCHANGED else best

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.values import MISSING
-from dpcore.suppression.attack import attack, find_known_bounds, forget_who_stayed
+from dpcore.suppression.attack import attack, drop_occupied_cells, find_known_bounds
 from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
@@ -139,7 +139,7 @@ def protect_table(
         is_hidden=hidden,
         is_fixed=fixed,
         min_counts=least,
-    ).choose(lambda share: on_progress("suppressing", share))
+    ).choose(on_progress)
     attacker = _Attacker(
         counts=counts,
         earlier_tables=earlier_tables,
@@ -403,7 +403,7 @@ class _Attacker:
             if not outcome.revealed_cells or not self.earlier_tables:
                 return outcome
         # what is assumed of people who may have left excuses no table
-        plain = forget_who_stayed(seen)
+        plain = drop_occupied_cells(seen)
         versions = [seen] if plain == seen else [seen, plain]
         if self._known is None:
             new = len(self.earlier_tables)

@@ -28,7 +28,7 @@ from dpcore.suppression import (
 )
 from dpcore.suppression import _reasons as reasoning
 from dpcore.suppression import protect as protecting
-from dpcore.suppression.attack import attack, find_known_bounds, forget_who_stayed
+from dpcore.suppression.attack import attack, drop_occupied_cells, find_known_bounds
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.outcome import AttackOutcome
@@ -911,7 +911,7 @@ def test_a_new_table_may_tell_that_cells_of_then_hold_somebody(
     )
     tables = [earlier, dataclasses.replace(earlier, counts_then=())]
     assert attack(tables, known=find_known_bounds(tables, 1)).known_cells
-    tables = forget_who_stayed(tables)
+    tables = drop_occupied_cells(tables)
     outcome = attack(tables, known=find_known_bounds(tables, 1))
     assert bool(outcome.revealed_cells) is people_moved
     assert bool(outcome.known_cells) is not people_moved
