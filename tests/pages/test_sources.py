@@ -421,22 +421,29 @@ def test_one_source_alone_has_none_beside_it(
 
 
 @pytest.fixture(scope="module")
-def postgres_entries() -> list[str]:
+def postgres_entries() -> Iterator[list[str]]:
     """Patients and stays in PostgreSQL, as entries of a list of sources.
 
-    It is made before any test takes DATABASE_URL away.
+    It is made before any test takes DATABASE_URL away. The password stands in a
+    variable of its own, as the entries of an operator's list ask for it.
     """
     need_postgres()
     here = conninfo_to_dict(os.environ["DATABASE_URL"])
     location = " ".join(
-        f"{name}={here[name]}" for name in ("host", "port", "dbname", "user")
+        f"{name}={here[name]}"
+        for name in ("host", "port", "dbname", "user")
+        if name in here
     )
     people = patients()
-    return [
+    entries = [
         f'[[source]]\nname = "{name}"\nkind = "postgres"\n'
-        f'location = "{location}"\ntable = "{write_to_postgres(table)}"\n'
+        f'location = "{location}"\npassword = "SOURCES_PASSWORD"\n'
+        f'table = "{write_to_postgres(table)}"\n'
         for name, table in (("patients", people), ("stays", stays(people)))
     ]
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SOURCES_PASSWORD", str(here.get("password", "")))
+        yield entries
 
 
 def release_pair(app: Tab, place: Path, entries: list[str]) -> Tab:
