@@ -15,6 +15,7 @@ import json
 import math
 import re
 import statistics
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -252,15 +253,49 @@ class Truth:
         found.append(tuple(self.questions(each) for each in tables))
         return [each for each in found if each[2] and not math.isnan(each[0])]
 
+    def chance_alone(self, pair: tuple[str, str]) -> float:
+        """The distance that two tables without a relation seldom exceed, by shuffling."""
+        own = self.wide(self.own)[list(pair)]
+        rng = np.random.default_rng(5)
+        tables = [
+            own.assign(**{pair[1]: rng.permutation(own[pair[1]])}) for _ in range(80)
+        ]
+        found = [tvd(a, b) for a, b in zip(tables[::2], tables[1::2], strict=True)]
+        return float(np.mean(found) + 6 * np.std(found))
+
+    @functools.cached_property
+    def relations(self) -> dict[tuple[str, str], tuple[float, float]]:
+        """Of each pair with a relation, the kept share and the strength."""
+        distances = (
+            self.pairs(self.together, each)
+            for each in (self.other, self.chance, self.apart)
+        )
+        found = {}
+        for pair, *figures_of_pair in zip(
+            itertools.combinations(self.names, 2),
+            *(each.values() for each in distances),
+            strict=True,
+        ):
+            value, chance, independent = figures_of_pair
+            chance *= math.sqrt(2)
+            if independent - chance < 0.02 or independent < self.chance_alone(pair):
+                continue
+            kept = min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
+            found[pair] = kept, independent
+        return found
+
+    def kept_by(self, names: Collection[str]) -> float:
+        """Of the relations of some columns, the kept share; NaN without any."""
+        own = [each for pair, each in self.relations.items() if {*pair} & {*names}]
+        if not own:
+            return math.nan
+        kept, strengths = zip(*own, strict=True)
+        return float(np.average(kept, weights=strengths))
+
     @property
     def kept(self) -> float:
         """Of what pairs tell, the share that is kept."""
-        value, chance, independent = (
-            float(np.mean([*self.pairs(self.together, each).values()]))
-            for each in (self.other, self.chance, self.apart)
-        )
-        chance *= math.sqrt(2)
-        return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
+        return self.kept_by(self.names)
 
 
 def v_of(frame: pd.DataFrame, pair: tuple[str, str]) -> float:
@@ -528,15 +563,7 @@ def test_pairs(marking) -> None:
         for name in truth.names
     }
 
-    def kept(value: float, chance: float, independent: float) -> float:
-        chance *= math.sqrt(2)
-        return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
-
-    shares = [
-        kept(*each)
-        for each in with_others.values()
-        if each[2] - math.sqrt(2) * each[1] >= 0.02
-    ]
+    shares = [truth.kept_by([name]) for name in truth.names]
     facts = {
         WORST + "distance": max(distances.values()),
         HEAD + "value": lambda shown: (

@@ -11,12 +11,12 @@ from typing import Any
 
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
-from workbench.evaluate.report import (
-    BARELY_KEPT_SHARE,
-    WELL_KEPT_SHARE,
-    is_misleading,
-    kept_share,
+from workbench.evaluate.relations import (
+    level_of_kept,
+    list_relations,
+    mean_kept_share,
 )
+from workbench.evaluate.report import is_misleading
 from workbench.language.messages import _, name_and_text
 from workbench.language.wording import percent
 from workbench.report.charts import legend_entry
@@ -98,26 +98,17 @@ def pair_cards(similarity: SimilarityReport) -> list[Card]:
     """Return a card per column for its pairs with all others, worst first."""
     if similarity.score(measures.COARSE_PAIR_DISTANCE) is None:
         return []
+    relations = list_relations(similarity)
     cards: list[tuple[float, Card]] = []
     for name, value, floor, alone in zip(
         similarity.marginals.columns, *similarity.relations, strict=True
     ):
-        kept = kept_share(float(value), floor=float(floor), independent=float(alone))
-        level = "good"
-        word = name_and_text(_("relations kept"), "–")
-        if kept is not None:
-            level = (
-                "good"
-                if kept >= WELL_KEPT_SHARE
-                else "mixed"
-                if kept >= BARELY_KEPT_SHARE
-                else "poor"
-            )
-            word = name_and_text(_("relations kept"), percent(kept))
+        kept = mean_kept_share([each for each in relations if name in each.columns])
+        share = "–" if kept is None else percent(kept)
         card = Card(
             title=name,
-            level=level,
-            word=word,
+            level=level_of_kept(kept),
+            word=name_and_text(_("relations kept"), share),
             value=float(value),
             floor=float(floor),
             independent=float(alone),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,13 +18,18 @@ from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityRep
 from dpcore.schema.linked import NUMBER_OF_EVENTS, LinkedSchema
 from workbench import session
 from workbench.evaluate.form import PairCandidate
+from workbench.evaluate.relations import (
+    Relation,
+    level_of_kept,
+    list_relations,
+    mean_kept_share,
+    sort_relations,
+    worst_lost_relation,
+)
 from workbench.evaluate.report import (
-    BARELY_KEPT_SHARE,
-    WELL_KEPT_SHARE,
     compare_with_original,
     dependent_columns,
     is_misleading,
-    kept_share,
     verdict_of_similarity,
 )
 from workbench.language.messages import _, ngettext
@@ -32,37 +37,6 @@ from workbench.language.wording import escape_markdown, list_names, percent, pri
 from workbench.ui.verdict import Level, Verdict
 
 LEVEL_ORDER: tuple[Level, ...] = ("good", "mixed", "poor")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Relation:
-    """Two columns of the original, and what a release keeps of their relation.
-
-    All distances are total variation distances from the original.
-
-    Attributes:
-        columns: names of both, or of one column of two events.
-        value: distance of the release.
-        floor: distance of a bootstrap of the original.
-        independent: distance of independent columns.
-        unrelated_limit: of `independent`, seldom exceeded if there is no relation.
-        is_lost: whether a column has the same label in every row of the release.
-    """
-
-    columns: tuple[str, ...]
-    value: float
-    floor: float
-    independent: float
-    unrelated_limit: float
-    is_lost: bool
-
-    @property
-    def kept(self) -> float | None:
-        """Kept share, 0 to 1; None if the original has no relation beyond chance."""
-        if self.independent <= self.unrelated_limit:
-            return None
-        kept = kept_share(self.value, floor=self.floor, independent=self.independent)
-        return 0.0 if self.is_lost and kept is not None else kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,9 +120,7 @@ def relations_across(
     compared = events.marginals.columns
     of_event = [name for name in compared if name not in of_person]
     pairs = [(one, two) for one in of_person if one in compared for two in of_event]
-    return _sort_relations(
-        (pair, events.distances_of_pair(*pair), columns_of_one_label) for pair in pairs
-    )
+    return list_relations(events, pairs, columns_of_one_label)
 
 
 def relations_within_person(
@@ -156,56 +128,10 @@ def relations_within_person(
 ) -> tuple[Relation, ...]:
     """Return the relation of each column in two events of one person, worst first."""
     figures = np.vstack([report.distances, report.unrelated_limits])
-    return _sort_relations(
+    return sort_relations(
         ((name,), tuple(figures[:, place].tolist()), columns_of_one_label)
         for place, name in enumerate(report.columns)
     )
-
-
-def _sort_relations(
-    found: Iterable[tuple[tuple[str, ...], tuple[float, ...], Collection[str]]],
-) -> tuple[Relation, ...]:
-    """Return relations, the farthest from the original first.
-
-    Args:
-        found: columns, figures in the order of `Relation`, and columns of one label.
-    """
-    relations = [
-        Relation(
-            columns=columns,
-            value=value,
-            floor=floor,
-            independent=independent,
-            unrelated_limit=limit,
-            is_lost=not set(columns).isdisjoint(one_label),
-        )
-        for columns, (value, floor, independent, limit), one_label in found
-    ]
-    return tuple(sorted(relations, key=lambda each: each.value, reverse=True))
-
-
-def mean_kept_share(relations: Sequence[Relation]) -> float | None:
-    """Return the mean kept share of relations, weighted by their strength.
-
-    Columns without a relation in the original do not count. None without relations.
-    """
-    related = [
-        (each.kept, each.independent) for each in relations if each.kept is not None
-    ]
-    if not related:
-        return None
-    kept, strengths = zip(*related, strict=True)
-    return float(np.average(kept, weights=strengths))
-
-
-def worst_lost_relation(relations: Sequence[Relation]) -> Relation | None:
-    """Return the relation of which most is lost; None if all are well kept."""
-    lost = [
-        (each.independent * (1 - each.kept), each)
-        for each in relations
-        if each.kept is not None and each.kept < WELL_KEPT_SHARE
-    ]
-    return max(lost, key=lambda each: each[0], default=(0.0, None))[1]
 
 
 def judge_halves(
@@ -253,9 +179,7 @@ def verdict_of_pair(
         _("the number of events of a person"): (
             "poor" if is_misleading(numbers) else "good"
         ),
-        _("relations between people and events"): _level_of_kept(
-            similarity.kept_across
-        ),
+        _("relations between people and events"): level_of_kept(similarity.kept_across),
         _("events of one person"): _level_within_person(similarity),
         _("columns with one label"): (
             "mixed" if similarity.columns_of_one_label else "good"
@@ -350,15 +274,8 @@ def _level_within_person(similarity: LinkedSimilarity) -> Level:
 
     Counts of events and of people are right without it.
     """
-    level = _level_of_kept(similarity.kept_within_person)
+    level = level_of_kept(similarity.kept_within_person)
     return "good" if level == "good" else "mixed"
-
-
-def _level_of_kept(kept: float | None) -> Level:
-    """Return how good it is to keep so much of the relations."""
-    if kept is None or kept >= WELL_KEPT_SHARE:
-        return "good"
-    return "mixed" if kept >= BARELY_KEPT_SHARE else "poor"
 
 
 def across_table(similarity: LinkedSimilarity) -> pd.DataFrame:

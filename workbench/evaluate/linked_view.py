@@ -8,7 +8,8 @@ from dpcore.evaluation.utility import measures
 from workbench.evaluate import columns_view, document, linked_report, pairs_view
 from workbench.evaluate.form import PairCandidate
 from workbench.evaluate.linked_report import LinkedSimilarity
-from workbench.evaluate.report import kept_relations, score_words
+from workbench.evaluate.relations import kept_relations
+from workbench.evaluate.report import score_words
 from workbench.evaluate.view import show_verdict
 from workbench.language.messages import _, capital
 from workbench.language.wording import number, percent

@@ -1,7 +1,6 @@
 """The comparison of a release with the original, and its verdict. Internal."""
 
 import datetime
-import math
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,6 +18,12 @@ from dpcore.evaluation.utility.similarity import (
 from dpcore.progress import OnProgress
 from workbench import session
 from workbench.evaluate.form import Candidate
+from workbench.evaluate.relations import (
+    BARELY_KEPT_SHARE,
+    MIN_SIGNAL,
+    WELL_KEPT_SHARE,
+    kept_relations,
+)
 from workbench.language.messages import N_, _, localize_number, translate_table
 from workbench.language.wording import (
     escape_markdown,
@@ -31,14 +36,9 @@ from workbench.ui import progress_view
 from workbench.ui.charged import MISLEADING_SHARE
 from workbench.ui.verdict import Level, Verdict
 
-WELL_KEPT_SHARE = 0.8  # kept share of relations from which a release is fit for them
-BARELY_KEPT_SHARE = 0.4  # kept share of relations below which it is not fit for them
 # The verdict warns if more than this share of the rows has an impossible pair of
 # values.
 MISLEADING_IMPOSSIBLE = 0.01
-# Distance of independent columns, beyond chance, below which the original is taken to
-# have no relations.
-MIN_SIGNAL = 0.02
 LEARNER_TITLES = {
     "logistic": N_("logistic regression"),
     "linear": N_("linear regression"),
@@ -222,31 +222,6 @@ class LearningScore:
             for side in ("original", "release")
         )
         return None if best < MIN_SIGNAL else min(1.0, max(0.0, own / best))
-
-
-def kept_relations(similarity: SimilarityReport) -> float | None:
-    """Return the kept share, 0 to 1, of relations between columns.
-
-    None without relations. The distance between two samples of the original is no
-    loss.
-    """
-    pairs = similarity.score(measures.COARSE_PAIR_DISTANCE)
-    if pairs is None or pairs.independent is None or pairs.floor is None:
-        return None
-    return kept_share(pairs.value, floor=pairs.floor, independent=pairs.independent)
-
-
-def kept_share(value: float, *, floor: float, independent: float) -> float | None:
-    """Return the share of relations that is kept, computed from distances of pairs.
-
-    `floor` is the distance of a bootstrap, `independent` of independent columns.
-    """
-    # Two independent samples are sqrt(2) times as far apart as a sample and its
-    # bootstrap.
-    chance = math.sqrt(2) * floor
-    if independent - chance < MIN_SIGNAL:
-        return None
-    return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
 
 
 def dependent_columns(curator: Curator) -> list[str]:

@@ -9,10 +9,10 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate import form
 from workbench.evaluate.charts import distances_chart
 from workbench.evaluate.form import Candidate
+from workbench.evaluate.relations import kept_relations
 from workbench.evaluate.report import (
     compare_with_original,
     dependent_columns,
-    kept_relations,
     verdict_of_similarity,
 )
 from workbench.language.messages import _

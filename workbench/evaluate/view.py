@@ -15,10 +15,10 @@ from workbench.evaluate.learning_view import (
     last_scores,
     learning_label,
 )
+from workbench.evaluate.relations import kept_relations
 from workbench.evaluate.report import (
     computed_report,
     dependent_columns,
-    kept_relations,
     place_measures,
     score_words,
     verdict_of_learning,

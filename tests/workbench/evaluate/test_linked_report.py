@@ -18,15 +18,14 @@ from workbench.evaluate import document
 from workbench.evaluate.form import count_broken_links
 from workbench.evaluate.linked_report import (
     LinkedSimilarity,
-    Relation,
     across_table,
     judge_halves,
-    mean_kept_share,
     relations_across,
     relations_within_person,
     verdict_of_pair,
     within_person_table,
 )
+from workbench.evaluate.relations import Relation, mean_kept_share
 from workbench.ui.verdict import Verdict
 
 LINKED = linked_schema()

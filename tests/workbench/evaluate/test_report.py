@@ -10,11 +10,12 @@ import pytest
 
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import measure_similarity
+from dpcore.schema import Categorical, PrivacyUnit, Schema
 from tests.evaluation.people import SCHEMA, independent, people
+from workbench.evaluate.relations import kept_relations
 from workbench.evaluate.report import (
     LearningScore,
     column_with_changed_zeros,
-    kept_relations,
     place_measures,
     verdict_of_learning,
     verdict_of_similarity,
@@ -89,6 +90,31 @@ def test_an_original_without_relations() -> None:
         "almost independent"
         in verdict_of_similarity(report, is_from_recipe=True).sentence
     )
+
+
+def test_one_strong_relation_is_not_drowned_by_unrelated_columns() -> None:
+    """A release that lost the only relation of a wide table was judged good."""
+    rng = np.random.default_rng(3)
+    schema = Schema(
+        columns=tuple(
+            Categorical(name=f"c{place}", categories=("a", "b", "c"))
+            for place in range(12)
+        ),
+        unit=PrivacyUnit(max_rows=1),
+    )
+    original, drawn = (
+        pd.DataFrame(
+            {name: rng.choice(list("abc"), 4_000) for name in schema.domain.names}
+        )
+        for _ in range(2)
+    )
+    original["c1"] = original["c0"]
+    lost = measure_similarity(original, drawn, schema)
+    assert kept_relations(lost) == pytest.approx(0, abs=0.05)
+    assert verdict_of_similarity(lost, is_from_recipe=True).level == "poor"
+    drawn["c1"] = drawn["c0"]
+    kept = kept_relations(measure_similarity(original, drawn, schema))
+    assert kept == pytest.approx(1, abs=0.05)
 
 
 def test_ends_do_not_spoil_a_release_of_single_columns() -> None:
