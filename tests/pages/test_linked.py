@@ -1050,6 +1050,21 @@ def test_two_files_at_once_are_a_pair(app: Tab, beginning: str) -> None:
     assert app.session.linked is not None
 
 
+def test_of_two_files_the_one_that_cannot_be_read_is_named(app: Tab) -> None:
+    """Whoever reads "the table has no rows" would look for it in both files."""
+    people = patients(40)
+    content = [
+        (name, as_csv(frame), "text/csv")
+        for name, frame in (("people.csv", people), ("stays.csv", stays(people)[:0]))
+    ]
+    app.go("upload")
+    field(app, "table-upload").set_value(content).run()
+    app.go("upload")
+    assert "stays.csv**: The table has no rows" in app.errors.replace("\\", "")
+    assert "people.csv" not in app.errors
+    assert app.session.linked_draft is None
+
+
 def test_three_files_at_once_are_refused_by_name(app: Tab) -> None:
     """A third file would be left out in silence, or a pair be made of any two."""
     people = patients(40)

@@ -17,7 +17,7 @@ from streamlit.runtime import fragment
 from streamlit.runtime.scriptrunner import exec_code
 
 from dpcore.errors import DisclosureError, DpcoreError, UsageError
-from workbench.language.messages import _
+from workbench.language.messages import _, name_and_text
 from workbench.language.wording import error_words, escape_markdown
 from workbench.server.workers.process import WorkEnded
 
@@ -49,12 +49,14 @@ def log_exception(error: BaseException) -> str:
 
 
 def show_error(error: BaseException) -> None:
-    """Show an error; if it was not foreseen, only its id."""
+    """Show an error, after the file that it notes; if it was not foreseen, only its id."""
     if isinstance(error, DpcoreError) and not isinstance(
         error, (DisclosureError, UsageError)
     ):
         problem, remedy = error_words(error)
         text = escape_markdown(problem, max_length=600)
+        for file in getattr(error, "__notes__", ()):
+            text = name_and_text(f"**{escape_markdown(file, max_length=200)}**", text)
         if remedy:
             text += (
                 f"  \n**{_('What to do:')}** {escape_markdown(remedy, max_length=600)}"

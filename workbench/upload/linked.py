@@ -153,6 +153,8 @@ def _read(
         read = opening.read_table_file(data, name, options or ReadOptions())
         if read is not None:
             return opening.make_file_draft(data, name, *read)
+    if (error := session.session().notices.get(NOTICE)) is not None:
+        error.add_note(name)
     return None
 
 
