@@ -619,7 +619,7 @@ def test_a_column_without_detail_is_named(app: Tab) -> None:
     made = app.session.own(session.AnonymizePairResult).made
     assert set(made.events.frame["nights"]) == {"*"}
     assert "nights says nothing any more: every row has the same label." in app.text
-    assert "columns with one label" in app.text
+    assert "Weakest: events." in app.text
 
 
 def test_an_identifier_is_never_published_unasked(app: Tab) -> None:

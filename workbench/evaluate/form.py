@@ -81,6 +81,11 @@ class Candidate:
     labels: Mapping[str, LabeledColumn] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    @property
+    def columns_of_one_label(self) -> tuple[str, ...]:
+        """Columns with the same label of several values in every row."""
+        return tuple(name for name, own in self.labels.items() if own.is_one_label)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairCandidate:
@@ -109,8 +114,8 @@ class PairCandidate:
     @property
     def columns_of_one_label(self) -> tuple[str, ...]:
         """Columns of both tables with the same label of several values in every row."""
-        labels = {**self.people.labels, **self.events.labels}
-        return tuple(name for name, own in labels.items() if own.is_one_label)
+        columns = (*self.people.columns_of_one_label, *self.events.columns_of_one_label)
+        return tuple(dict.fromkeys(columns))
 
 
 @dataclass(kw_only=True)

@@ -33,7 +33,7 @@ from workbench.evaluate.report import (
     verdict_of_similarity,
 )
 from workbench.language.messages import _, ngettext
-from workbench.language.wording import escape_markdown, list_names, percent, printing
+from workbench.language.wording import escape_markdown, percent, printing
 from workbench.ui.verdict import Level, Verdict
 
 LEVEL_ORDER: tuple[Level, ...] = ("good", "mixed", "poor")
@@ -148,7 +148,10 @@ def judge_halves(
     }
     return {
         view: verdict_of_similarity(
-            report, is_from_recipe=is_from_recipe, dependent=dependent_columns(curator)
+            report,
+            is_from_recipe=is_from_recipe,
+            dependent=dependent_columns(curator),
+            columns_of_one_label=similarity.columns_of_one_label,
         )
         for view, (curator, report) in halves.items()
     }
@@ -164,8 +167,8 @@ def verdict_of_pair(
     """Judge both tables as one, by the worst of their parts.
 
     These are either table, the number of events of a person, the relations across both
-    tables, how two events of one person resemble each other, columns with the same
-    label in every row, and whether every event has a person.
+    tables, how two events of one person resemble each other, and whether every event has
+    a person.
 
     Args:
         halves: verdicts of "people" and "events".
@@ -181,9 +184,6 @@ def verdict_of_pair(
         ),
         _("relations between people and events"): level_of_kept(similarity.kept_across),
         _("events of one person"): _level_within_person(similarity),
-        _("columns with one label"): (
-            "mixed" if similarity.columns_of_one_label else "good"
-        ),
         _("keys"): "poor" if broken_links else "good",
     }
     worst = max(levels.values(), key=LEVEL_ORDER.index)
@@ -208,18 +208,6 @@ def verdict_of_pair(
         else _(
             "Events of one person: {kept} of their resemblance to each other is kept."
         ).format(kept=percent(similarity.kept_within_person)),
-        *(
-            [
-                ngettext(
-                    "{columns} says nothing any more: every row has the same label.",
-                    "{columns} say nothing any more: every row has the same label.",
-                    len(similarity.columns_of_one_label),
-                    columns=list_names(similarity.columns_of_one_label),
-                )
-            ]
-            if similarity.columns_of_one_label
-            else []
-        ),
         *(
             [
                 _("Left out: {share} of the people, with all their events.").format(

@@ -24,7 +24,13 @@ from workbench.evaluate.relations import (
     WELL_KEPT_SHARE,
     kept_relations,
 )
-from workbench.language.messages import N_, _, localize_number, translate_table
+from workbench.language.messages import (
+    N_,
+    _,
+    localize_number,
+    ngettext,
+    translate_table,
+)
 from workbench.language.wording import (
     escape_markdown,
     list_names,
@@ -311,6 +317,7 @@ def verdict_of_similarity(
     is_from_recipe: bool,
     counts_columns_alone: bool = False,
     dependent: Collection[str] = (),
+    columns_of_one_label: Collection[str] = (),
 ) -> Verdict:
     """Judge by its similarity to the original how a release may be used.
 
@@ -321,11 +328,17 @@ def verdict_of_similarity(
         dependent: columns that are counted from another one, such as an end by its
             begin. Their counts are right even if each column is counted by itself, but
             their drawn values are not.
+        columns_of_one_label: those with the same label in every row.
     """
     alone = [each for each in similarity.columns if each.column not in dependent]
     judged = alone if counts_columns_alone and alone else similarity.columns
     worst = max(judged, key=lambda column: column.unexplained_distance)
     vaguest = max(similarity.columns, key=lost_detail)
+    wiped = [
+        each.column
+        for each in similarity.columns
+        if each.column in columns_of_one_label
+    ]
     kept = kept_relations(similarity)
     off = is_misleading(worst)
     apart = [
@@ -345,7 +358,7 @@ def verdict_of_similarity(
                 share=percent(worst.unexplained_distance),
             ),
         )
-    if lost_detail(vaguest) > MISLEADING_SHARE:
+    if lost_detail(vaguest) > MISLEADING_SHARE and vaguest.column not in wiped:
         actions.append(
             _(
                 "Use only the labels of {column}. They are right, but if all values "
@@ -387,7 +400,7 @@ def verdict_of_similarity(
                 "in the original. Add facts that must hold for every row."
             ).format(share=percent(impossible.value))
         )
-    level: Level = "mixed" if actions else "good"
+    level: Level = "mixed" if actions or wiped else "good"
     if counts_columns_alone:
         kept = None
         level = "poor" if off else level
@@ -435,6 +448,14 @@ def verdict_of_similarity(
             )
         )
     sentence = sentence if kept is None else sentence.format(kept=percent(kept))
+    if wiped:
+        said = ngettext(
+            "{columns} says nothing any more: every row has the same label.",
+            "{columns} say nothing any more: every row has the same label.",
+            len(wiped),
+            columns=list_names(wiped),
+        )
+        sentence = f"{sentence} {said}"
     return Verdict(level=level, sentence=sentence, actions=tuple(actions))
 
 

@@ -48,6 +48,7 @@ def show_side_by_side(
             counts_columns_alone=of.release is not None
             and releases.has_independent_columns(of.release),
             dependent=dependent_columns(curator),
+            columns_of_one_label=of.columns_of_one_label,
         )
         side.markdown(f"**{title}**  \n{judged.sentence}")
     st.dataframe(

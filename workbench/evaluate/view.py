@@ -44,6 +44,7 @@ def judge_candidate(
             counts_columns_alone=release is not None
             and releases.has_independent_columns(release),
             dependent=dependent_columns(curator),
+            columns_of_one_label=candidate.columns_of_one_label,
         )
     try:
         scores = last_or_quick_scores(curator, candidate, label, PATIENCE_SECONDS)

@@ -150,14 +150,16 @@ def test_a_column_of_one_label_keeps_nothing(curator: dp.LinkedCurator) -> None:
     assert [each.kept for each in relations_within_person(report)] == [1]
     assert [each.kept for each in relations_within_person(report, ["town"])] == [0]
     similarity = dataclasses.replace(
-        compare(curator, *views(1)), columns_of_one_label=("pay",)
+        compare(curator, *views(1)), columns_of_one_label=("town",)
     )
-    good = Verdict(level="good", sentence="Good.")
-    found = verdict_of_pair({"people": good, "events": good}, similarity, 0)
+    halves = judge_halves(curator, similarity, is_from_recipe=True)
+    assert [halves[view].level for view in ("people", "events")] == ["good", "mixed"]
+    found = verdict_of_pair(halves, similarity, 0)
     assert found.level == "mixed"
-    assert "columns with one label" in found.sentence
-    said = "pay says nothing any more: every row has the same label."
-    assert said in found.reasons
+    assert "Weakest: events" in found.sentence
+    said = "town says nothing any more: every row has the same label."
+    assert found.reasons[1].endswith(said)
+    assert said not in found.reasons[0]
 
 
 def test_another_sample_is_good(curator: dp.LinkedCurator) -> None:
