@@ -234,6 +234,21 @@ def test_loss_for_a_wanted_error(pure: bool) -> None:
     assert any(each.half_width() > 50 for each in curator.quote(recipe, less).expected)
 
 
+def test_the_loss_for_a_wanted_error_depends_on_the_rows() -> None:
+    """The error of a quote, asked for, would cost a multiple of its loss."""
+    curator = opened(budget=dp.ApproxDP(epsilon=10, delta="1e-6"))
+    recipe = dp.Adaptive()
+    loss = dp.ZCDP(rho="0.1")
+    quote = curator.quote(recipe, loss, table_rows=5_000)
+    worst = max(each.half_width() for each in quote.expected)
+    found, without_rows = (
+        curator.find_smallest_loss(recipe, worst, pure=False, table_rows=rows)
+        for rows in (5_000, 0)
+    )
+    assert float(found.amount) == pytest.approx(0.1, rel=0.1)
+    assert float(without_rows.amount) != pytest.approx(0.1, rel=0.1)
+
+
 @pytest.mark.parametrize("half_width", [0, -1, float("nan")])
 def test_wanted_error_is_checked(half_width: float) -> None:
     """No loss brings an error of nothing."""

@@ -263,7 +263,13 @@ class Curator(TableOnFile):
         )
 
     def find_smallest_loss(
-        self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95
+        self,
+        recipe: Recipe,
+        half_width: float,
+        *,
+        pure: bool,
+        level: float = 0.95,
+        table_rows: float = 0,
     ) -> Loss:
         """Return the smallest loss for an error of at most `half_width` rows per cell.
 
@@ -271,6 +277,7 @@ class Curator(TableOnFile):
 
         Args:
             pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
+            table_rows: approximate number of rows, as of `quote`; 0 if unknown.
 
         Raises: ParameterError if no loss up to 10,000 brings that, or the recipe's
             error is not known.
@@ -282,6 +289,7 @@ class Curator(TableOnFile):
             half_width,
             is_pure=pure,
             level=level,
+            table_rows=table_rows,
         )
 
     def run(

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -54,13 +55,18 @@ class SuggestedRole:
     finding: Finding | None = None
 
 
-def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
+def suggest_roles(
+    frame: pd.DataFrame, public: Collection[str] = ()
+) -> tuple[SuggestedRole, ...]:
     """Propose a role for every column, in the order of the table.
 
     Identifiers are recognized by their values, quasi-identifiers and sensitive
     attributes by their names, and in German by parts of these; dates are
     quasi-identifiers. Other texts may name people, so that a person has to decide. All
     else is insensitive.
+
+    Args:
+        public: columns whose values the owner has declared as publicly known.
 
     Raises: SchemaError for a table without rows, or as `plain_table`.
     """
@@ -87,7 +93,7 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
         elif finding is not None:
             role = "identifier"
             reason = Text("it looks like {kind}", kind=finding.kind)
-        elif _may_name_people(frame[name]):
+        elif name not in public and _may_name_people(frame[name]):
             role = "undecided"
             reason = Text("its texts may name people; nothing shows what the texts are")
         else:
@@ -103,7 +109,7 @@ def _may_name_people(values: pd.Series) -> bool:
     """Return whether a column's texts may be names, as nothing says what they are.
 
     Answers such as yes and no, sexes, words with an order, and codes without two
-    letters in a row name nobody.
+    letters in a row name nobody, nor does a text that every row has.
     """
     if pd.api.types.is_numeric_dtype(
         values.dtype
@@ -120,7 +126,7 @@ def _may_name_people(values: pd.Series) -> bool:
         or order_labels(texts) is not None
     ):
         return False
-    return any(map(_NAME_LETTERS.search, texts))
+    return len(texts) > 1 and any(map(_NAME_LETTERS.search, texts))
 
 
 def _names_people(finding: Finding, frame: pd.DataFrame) -> bool:

@@ -80,6 +80,7 @@ def smallest_loss(
     *,
     is_pure: bool,
     level: float,
+    table_rows: float = 0,
 ) -> Loss:
     """Return the smallest loss that keeps every cell's error within `half_width`.
 
@@ -90,6 +91,7 @@ def smallest_loss(
         half_width: in rows, above 0.
         is_pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
         level: chance that a cell is within, between 0 and 1.
+        table_rows: approximate number of rows; 0 if unknown.
 
     Raises: ParameterError if no loss up to 10,000 is enough, or the recipe's error
         is not known.
@@ -101,7 +103,8 @@ def smallest_loss(
     recipe.check(domain)
 
     def enough(exponent: int) -> bool:
-        expected = recipe.expect(domain, _loss_at_step(is_pure, exponent), max_rows)
+        loss = _loss_at_step(is_pure, exponent)
+        expected = recipe.expect(domain, loss, max_rows, table_rows)
         if not expected:
             raise UsageError(
                 "the error of this recipe is not known in advance",

@@ -164,6 +164,13 @@ class Statistics(Recipe):
         width = half_width(2 * deviation**2, sums_noise_kind(loss), CONFIDENCE_LEVEL)
         return width / max(people, 1.0) * self._half_range + max(self._half_widths)
 
+    @property
+    def widest_cell(self) -> tuple[float, float]:
+        """Lowest and highest value of the widest cell, all taken as its middle."""
+        place = int(np.argmax(self._half_widths))
+        center, half = self.centers[place], self._half_widths[place]
+        return center - half, center + half
+
     def rank_error(self, loss: Loss, *, max_rows: int) -> tuple[float, str]:
         """Return the rank error of a quantile in rows at 0.95, and the better method.
 

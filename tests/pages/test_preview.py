@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+import dpcore as dp
 from tests.pages.tab import PATIENCE
 from tests.scripts import printed_by
 from workbench.synthesize import relations_view, script
@@ -40,17 +41,33 @@ def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     assert "all cells are drawn equally high" in app.text
 
 
-def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
-    """The answer had seven digits and had to be typed; slider, box and button
-    disagreed.
+def test_the_epsilon_for_a_wanted_error_is_taken_and_all_agree(app):
+    """Whoever typed an error and released paid for another one: the answer had to be
+    taken over first.
     """
     app.upload(WIDE, "wide.csv").open_draft("basic")
     app.go("synthesize").set("number_input", "Or type the error you can accept", 3.0)
-    app.press("Spend 28.2\u202f% of the budget (epsilon 0.846)")
     assert [each.value for each in app.at.select_slider] == [0.846]
     assert app.button("Release for 28.2\u202f% of the budget (epsilon 0.846)")
+    app.set("number_input", "epsilon", 1.0)
+    app.press("Spend 28.2\u202f% of the budget (epsilon 0.846)")
+    assert [each.value for each in app.at.select_slider] == [0.846]
     app.set("number_input", "Or type the error you can accept", 0.001)
     assert "of the budget remains" in app.text
+    assert [each.value for each in app.at.select_slider] == [0.846]
+
+
+def test_what_is_left_is_proposed_though_more_was(app):
+    """After a release of half of the budget, half was proposed again, and could not be
+    paid.
+    """
+    app.upload(WIDE, "wide.csv").open_draft("basic").go("synthesize")
+    assert not app.button("Release for").disabled
+    proposed = app.at.select_slider[0].value
+    app.curator.run(dp.Histogram("c1"), loss=dp.PureDP(epsilon="2.75"))
+    app.go("upload").go("synthesize")
+    assert app.at.select_slider[0].value == 0.25 < proposed
+    assert not app.button("Release for").disabled
 
 
 def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):

@@ -315,7 +315,7 @@ def test_the_loss_for_a_wanted_error(opened):
     opened.go("synthesize").set(
         "number_input", "Or type the error you can accept", 10.0
     )
-    assert "An error of ±10 rows costs" in opened.text
+    assert "An error of at most ±10 rows in every cell costs" in opened.text
 
 
 def test_each_data_set_has_its_own_columns(opened):
@@ -480,7 +480,7 @@ def test_mean_and_median_lead_with_their_own_error(app: Tab) -> None:
     tab.at.button(key="kind-statistics").click().run()
     said = [str(getattr(each, "value", "")) for each in tab.at.main]
     of_the_mean = [i for i, text in enumerate(said) if "The mean of" in text]
-    of_rows = [i for i, text in enumerate(said) if "An average cell of" in text]
+    of_rows = [i for i, text in enumerate(said) if "rows, of about" in text]
     assert len(of_the_mean) == 1
     assert of_rows
     assert of_the_mean[0] < of_rows[0]

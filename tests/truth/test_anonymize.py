@@ -95,8 +95,7 @@ def singled_shares(t: Truth) -> list[float]:
 
 KEPT = (
     "The smallest group has {k} {whom}, the average group {average}. Information "
-    "loss (the search minimizes it): {loss}. {share} of the {whom} have a "
-    "suppressed row."
+    "loss (the search minimizes it): {loss}. Suppressed: {share} of the {whom}."
 )
 CHOSEN = (
     "Chosen: information loss {loss}, {rows:,} rows suppressed; the others form "
@@ -121,7 +120,7 @@ TIMES = (
 )
 HEADER = "Budget: spent {spent} · reserved {held} · left {left}"
 GROUPS = "The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}."
-TOUCHED = "{share} of the {whom} have a suppressed row; such rows are {way}."
+TOUCHED = "Suppressed: {share} of the {whom}; such rows are {way}."
 UNIQUE = "Unique {whom}"
 BEFORE = "Before and after"
 DONE = "What was done"

@@ -68,6 +68,10 @@ THEN = (
     'With these changes the answer becomes "{answer}": {changes}. Then {share} of the '
     "people are unique."
 )
+BEST = (
+    'The answer stays "{answer}" with these changes, but they help most: {changes}. '
+    "Then {share} of the people are unique."
+)
 GIVEN = "What groups give away"
 STEPS = r"{} in ([\d,]+) values instead of ([\d,]+) \(([^)]*) of its detail is lost\)"
 SHAPES = {  # of columns that look like identifiers
@@ -299,6 +303,7 @@ PAGE = {
     f"{STEP}|values": one_of("values"),
     f"{STEP}|cost": one_of("cost"),
     f"{THEN}|share": one_of("share"),
+    f"{BEST}|share": one_of("share"),
     **dict.fromkeys(
         (f"{SETS} > share", f"{SETS} > {UNIQUE_SHARE}"),  # of the list, of the bars
         lambda t: near(

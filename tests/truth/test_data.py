@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from tests.pages.tab import RULE
-from tests.truth.figures import MarkedTab, bare, check, figures
+from tests.truth.figures import MarkedTab, agrees, bare, check, figures
 from tests.truth.tables import TABLES, Odd
 from workbench.upload import facts as upload_facts
 
@@ -37,9 +37,16 @@ SEARCH = (
 )
 SEARCHED = (
     "Found privately, for another {loss}: the cells of {columns}. The table itself "
-    "was used only to see whether these columns hold whole numbers or decimals."
+    "was used only to see whether they hold whole numbers or decimals."
 )
-SPENT = {"{name} {loss}|loss": lambda of: lambda shown: float(shown) in (3, 0.05)}
+OPENING = (
+    "Opening spends {share} of the budget at once, to find the cells of {columns} with "
+    "noise. Whoever declares them above spends nothing.|share"
+)
+SPENT = {
+    "{name} {loss}|loss": lambda of: lambda shown: float(shown) in (3, 0.05),
+    OPENING: lambda of: lambda shown: agrees(shown, 0.05 / 3),
+}
 
 
 @dataclass
@@ -403,7 +410,7 @@ def test_figures_of_a_search_are_of_the_table(marking) -> None:
     ).set_value(True).run()
     of.tab.at.run()
     seen = check(figures(of.tab, marking), facts(of) | SPENT, STATIC, of)
-    assert seen >= {f"{SEARCH}|rows", "{name} {loss}|loss"}
+    assert seen >= {f"{SEARCH}|rows", "{name} {loss}|loss", OPENING}
 
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,7 @@ DRAWS = 10_000
 FACTS = (
     "± {half} rows. An average cell of {table} has {mean} rows, of about {rows} in all."
 )
+ALONE = "± {half} rows, of about {rows} in all."
 GROUP = (
     "A group of {rows:,} rows would be reported as {low:,} to {high:,} rows. "
     "Smaller groups would be less exact."
@@ -49,8 +50,8 @@ TESTS = (
 )
 BETWEEN = "The true number lies between {low} and {high} in 95 of 100 cases."
 WITHIN = (
-    "**In 95 of 100 cases, each of the {cells:,} counts is within {half} rows of "
-    "the truth.**"
+    "**Each of the {cells:,} counts, taken by itself, is within {half} rows of the "
+    "truth in 95 of 100 cases.**"
 )
 LINKS = (
     "**{links} pairs of columns were counted together, and for {rising} pairs of "
@@ -447,11 +448,13 @@ def before_figures(walk: Walk, marking: Any) -> set[str]:
     mean = (noise[:, 0] + noise[:, 1]) / walk.about * (high - low) / 2
     cells = laplace(walk.rng, walk.odd.cap / (EPSILON / 2), (DRAWS, column.values_size))
     farthest = np.abs(cells.cumsum(axis=1)).max(axis=1)  # of any number of first cells
-    half = shown_of(walk, marking, f"{FACTS}|half")
+    half = shown_of(walk, marking, f"{ALONE}|half")
     assert covers(noise[:, 0])(half)
     facts = of_tables(walk, {"number of rows": (1, float(half))}, covers(noise[:, 0]))
     facts |= {
         OFF_BY: covers(np.abs(mean) + step / 2),
+        f"{ALONE}|half": covers(noise[:, 0]),
+        f"{ALONE}|rows": near([walk.about]),
         "The mean of {rows} rows is off by at most {width}.|rows": walk.about,
         "The mean of {rows} rows is off by at most {width}.|width": covers(
             np.abs(mean) + step / 2

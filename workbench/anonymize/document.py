@@ -169,9 +169,7 @@ def method_sentences(report: ResidualRiskReport) -> list[str]:
     sentences = [plans.plan_words(plan, report.models)]
     if plan.method.searches or report.quality.suppressed_row_share:
         sentences.append(
-            _(
-                "{share} of the {whom} have a suppressed row; such rows are {way}."
-            ).format(
+            _("Suppressed: {share} of the {whom}; such rows are {way}.").format(
                 whom=_(COUNTED_WORDS[plan.counted_unit]),
                 share=percent(report.quality.suppressed_people_share),
                 way=_(SUPPRESSED_WORDS[plan.suppressed]),

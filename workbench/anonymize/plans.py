@@ -116,8 +116,8 @@ MESSAGES = {
     ),
     "groups": N_(
         "The smallest group has {k} {whom}, the average group {average}. "
-        "Information loss (the search minimizes it): {loss}. {share} of the {whom} "
-        "have a suppressed row."
+        "Information loss (the search minimizes it): {loss}. Suppressed: {share} of "
+        "the {whom}."
     ),
     "ready": N_(
         "The anonymized table is ready: {models}. It is noted in the ledger, but "

@@ -34,9 +34,16 @@ from workbench.language.messages import (
     decimal_sign,
     language_code,
     name_and_text,
+    ngettext,
     translate_stored,
 )
-from workbench.language.wording import escape_markdown, make_printable, number, percent
+from workbench.language.wording import (
+    escape_markdown,
+    list_names,
+    make_printable,
+    number,
+    percent,
+)
 from workbench.report import of_table
 from workbench.report.files import file_name
 from workbench.server.workers import process
@@ -233,6 +240,16 @@ def _show_figures(report: TrialReport) -> None:
         percent(report.quality.suppressed_row_share),
         help=_(GLOSSARY["suppression"]),
     )
+    wiped = [name for name, ncp in report.quality.column_ncp.items() if ncp >= 1]
+    if wiped:
+        st.warning(
+            ngettext(
+                "{columns} says nothing any more: every row has the same label.",
+                "{columns} say nothing any more: every row has the same label.",
+                len(wiped),
+                columns=list_names(wiped),
+            )
+        )
     if report.plan.gap:
         st.caption(_(plans.MESSAGES["not all"]).format(gap=percent(report.plan.gap)))
     risks = report.after.risk

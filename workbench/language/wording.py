@@ -515,8 +515,7 @@ def found_cells_words(
     """Name the columns whose cells were found privately, and the charge."""
     words = _(
         "Found privately, for another {loss}: the cells of {columns}. The table "
-        "itself was used only to see whether these columns hold whole numbers or "
-        "decimals.",
+        "itself was used only to see whether they hold whole numbers or decimals.",
     )
     return words.format(
         loss=loss_words(loss),

@@ -12,6 +12,7 @@ from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Account, Line, Standing
 from dpcore.accounting.loss import UNIT
+from dpcore.curator.tabulating import LEDGER_KEY
 from dpcore.schema.schema import uncovered_facts
 from workbench.language.budget import delta_of, spent_epsilon, split_percent
 from workbench.language.messages import (
@@ -270,6 +271,8 @@ def list_not_covered(data_set: DataSet) -> list[str]:
         and "sketch" not in line.content
         and FILE_KEY not in line.content
         and line.content.get("kind") != SAME_PEOPLE
+        and "anonymized" not in line.content
+        and LEDGER_KEY not in line.content
         and not is_declaration(line)
         for line in data_set.lines()
     )
@@ -284,6 +287,13 @@ def list_not_covered(data_set: DataSet) -> list[str]:
         ),
         _("Releases made elsewhere."),
     ]
+    if anonymized := sum("anonymized" in line.content for line in data_set.lines()):
+        words = ngettext(
+            "Rows that were anonymized {number} time, without noise.",
+            "Rows that were anonymized {number} times, without noise.",
+            anonymized,
+        )
+        sentences.insert(0, words)
     if tables := data_set.exact_tables():
         names = join_with_commas(escape_markdown(table.name) for table in tables)
         words = _("Exact tables of counts, published without noise: {names}.")

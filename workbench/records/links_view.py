@@ -70,7 +70,9 @@ def preview(chosen: Shown, draft: LinkDraft | None) -> None:
 def show_new_link(title: str, token: str) -> None:
     """Show a new link, once."""
     root = link_addresses.link_root(str(st.context.url), "share")
-    ready = _("The link to {title} is ready. Copy it now: only its digest is stored.")
+    ready = _(
+        "The link to {title} is ready. Copy it now: this program cannot show it again."
+    )
     widgets.show_link_ready(
         ready.format(title=escape_markdown(title, max_length=120)), root
     )

@@ -216,7 +216,7 @@ def _about_sentences(release: Release) -> tuple[str, ...]:
     sentences = [
         _(
             "{what}: numbers from a table of personal data. Random noise was added, "
-            "so that they reveal almost nothing about any one person. Made on {day}.",
+            "which limits what they can reveal about any one person. Made on {day}.",
         ).format(
             what=shown(translate(describe_recipe(release.recipe)), max_length=400),
             day=day(release.created),

@@ -227,6 +227,15 @@ class StatisticsForm(RecipeForm):
                     width=number(width),
                 ),
             )
+            low, high = recipe.widest_cell
+            if (high - low) / 2 > width / 2:
+                sentences.append(
+                    _(
+                        "Most of this error comes from the widest cell, {low} to {high}: "
+                        "each of its values is taken as its middle. Bounds and steps "
+                        "that are publicly known, declared on *Data*, make it smaller."
+                    ).format(low=number(low), high=number(high))
+                )
         if recipe.quantiles:
             error = number(
                 recipe.rank_error(loss, max_rows=curator.schema.unit.max_rows)[0]

@@ -65,7 +65,10 @@ class Preview:
         """
         try:
             loss = self.curator.find_smallest_loss(
-                self.recipe, half_width, pure=self.curator.rule.is_pure
+                self.recipe,
+                half_width,
+                pure=self.curator.rule.is_pure,
+                table_rows=self.rows,
             )
         except DpcoreError:
             return None

@@ -35,6 +35,7 @@ DROWNED_ERROR = 1.0  # error relative to a mean cell from which noise drowns cou
 ROUGH_ERROR = 0.3  # error relative to a mean cell from which noise blurs counts
 GROUP_ERROR = 0.2  # largest error of a clear group, relative to its rows
 MAX_TABLES_SHOWN = 20  # tables in the chart of expected errors
+WANTED_FIELD = session.Widget[float]("wanted")
 
 
 def show(
@@ -152,14 +153,19 @@ def _warn_if_noisy(preview: Preview) -> None:
     worst = preview.worst_table
     mean = preview.mean_cell(worst)
     half = worst.half_width()
-    facts = _(
-        "± {half} rows. An average cell of {table} has {mean} rows, of about {rows} "
-        "in all."
-    ).format(
+    words = (
+        _(
+            "± {half} rows. An average cell of {table} has {mean} rows, of about {rows} "
+            "in all."
+        )
+        if worst.clique
+        else _("± {half} rows, of about {rows} in all.")
+    )
+    facts = words.format(
         half=number(half),
         mean=number(mean),
         rows=number(preview.rows),
-        table=" × ".join(map(escape_markdown, worst.clique)) or _("number of rows"),
+        table=" × ".join(map(escape_markdown, worst.clique)),
     )
     if half < ROUGH_ERROR * mean:
         st.caption(
@@ -233,7 +239,7 @@ def _show_expected_errors(preview: Preview) -> None:
     repeats = preview.quote.affordable_repeats
     if preview.single_column is not None:
         _draw_cells(preview, preview.single_column, tables[0])
-    else:
+    elif any(table.clique for table in tables):
         lines = sorted(_group_tables(tables), key=lambda line: -line[1] * line[2])
         widgets.show_chart(
             expected_errors(lines[:MAX_TABLES_SHOWN], preview.rows), key="expected"
@@ -313,7 +319,7 @@ def _draw_cells(preview: Preview, name: str, table: ExpectedError) -> None:
 
 
 def _ask_wanted_error(preview: Preview) -> None:
-    """Ask for an acceptable error, and show the epsilon that achieves it."""
+    """Ask for an acceptable error, and choose the epsilon that achieves it."""
     wanted = st.number_input(
         _("Or type the error you can accept (rows in a cell)")
         if any(table.clique for table in preview.quote.expected)
@@ -322,7 +328,9 @@ def _ask_wanted_error(preview: Preview) -> None:
         value=None,
         step=10.0,
         format="%g",
-        key="wanted",
+        key=WANTED_FIELD.key,
+        on_change=_choose_wanted_error,
+        args=(preview,),
         persist_state="session",
     )
     if not wanted:
@@ -336,9 +344,11 @@ def _ask_wanted_error(preview: Preview) -> None:
             )
         )
         return
-    is_too_much = epsilon > epsilon_view.remaining_epsilon(preview.curator)
     account = preview.curator.account
-    sentence = _("An error of ±{rows} rows costs {cost}; {left} of the budget remains.")
+    sentence = _(
+        "An error of at most ±{rows} rows in every cell costs {cost}; {left} of the "
+        "budget remains."
+    )
     st.caption(
         sentence.format(
             rows=number(wanted),
@@ -346,5 +356,14 @@ def _ask_wanted_error(preview: Preview) -> None:
             left=share_percent(preview.quote.balance.remaining_units, account),
         )
     )
-    if not is_too_much:
+    is_affordable = epsilon <= epsilon_view.remaining_epsilon(preview.curator)
+    if is_affordable and preview.epsilon_field.current_value() != epsilon:
         _offer_epsilon(preview, epsilon, key="wanted-use")
+
+
+def _choose_wanted_error(preview: Preview) -> None:
+    """Choose the epsilon that achieves the typed error, if the budget allows it."""
+    wanted = WANTED_FIELD.current_value()
+    epsilon = preview.epsilon_for(wanted) if wanted else None
+    if epsilon and epsilon <= epsilon_view.remaining_epsilon(preview.curator):
+        preview.epsilon_field.put(epsilon)

@@ -15,16 +15,16 @@ from workbench.ui import widgets
 
 ACCURACY_SENTENCES = {
     "rows": N_(
-        "**In 95 of 100 cases, each of the {cells:,} counts is within {half} rows of "
-        "the truth.**"
+        "**Each of the {cells:,} counts, taken by itself, is within {half} rows of the "
+        "truth in 95 of 100 cases.**"
     ),
     "people": N_(
-        "**In 95 of 100 cases, each of the {cells:,} counts is within {half} people of "
-        "the truth.**"
+        "**Each of the {cells:,} counts, taken by itself, is within {half} people of the "
+        "truth in 95 of 100 cases.**"
     ),
     "events": N_(
-        "**In 95 of 100 cases, each of the {cells:,} counts is within {half} events of "
-        "the truth.**"
+        "**Each of the {cells:,} counts, taken by itself, is within {half} events of the "
+        "truth in 95 of 100 cases.**"
     ),
 }
 """By what is counted: people and events of linked tables, or rows."""

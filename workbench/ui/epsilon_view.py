@@ -67,7 +67,8 @@ def ask_share(key: str, *, curator: Curator, default: Fraction) -> float:
     """Ask for a share of the budget; return it as the epsilon of one release.
 
     The exact epsilon stands beside the shares and may be typed: it is what is kept, so
-    that a choice never changes when the rest of the budget does.
+    that a choice never changes when the rest of the budget does. What nobody changed is
+    no choice: of it, no more than the rest is proposed.
     """
     account = curator.account
     left = max(0, curator.balance().remaining_units)
@@ -80,8 +81,10 @@ def ask_share(key: str, *, curator: Curator, default: Fraction) -> float:
     slider = session.Widget[float](f"{key}-slider")
     typed = number_field(key)
     value = typed.current_value()
-    if value is None:
-        value = min(share_epsilon(default, account), rest)
+    proposed = share_epsilon(default, account)
+    # a proposal follows the budget, unlike a choice
+    if value is None or (value == proposed and rest):
+        value = min(proposed, rest)
     options = sorted({*epsilons, rest, value} - {0.0})
     typed.put(value)
     slider.put(value if value in options else rest)

@@ -88,9 +88,14 @@ def _column_sentences(readings: Iterable[ColumnReading]) -> list[str]:
             make_printable(reading.column)
         )
     return [
-        sentence.format(columns=join_with_commas(names))
+        sentence.format(columns=join_with_commas(map(_name_in_list, names)))
         for sentence, names in ways.items()
     ]
+
+
+def _name_in_list(name: str) -> str:
+    """Return the name of a column, in quotation marks if it has a comma itself."""
+    return f'"{name}"' if "," in name else name
 
 
 def _describe_column_reading(reading: ColumnReading) -> str:
@@ -106,7 +111,9 @@ def _describe_column_reading(reading: ColumnReading) -> str:
             "{form}", reading.digits
         )
     order = _("day, month") if reading.day_first else _("month, day")
-    words = _("Dates read as {order}, year ({two} is {year}): {columns}.")
+    words = _(
+        "Dates read as {order}, year (a year written {two} is {year}): {columns}."
+    )
     return (
         words.replace("{order}", order)
         .replace("{two}", f"{reading.century % 100:02}")

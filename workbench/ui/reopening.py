@@ -151,11 +151,12 @@ def take_sample(wanted: DataSet) -> None:
 
 
 def columns_of(wanted: DataSet) -> list[str]:
-    """Return the names of all columns, including those that were left out."""
+    """Return the names of the file's columns, including those that were left out."""
     if wanted.declaration is None:
         return []
     schema = wanted.declaration.schema
-    return [*schema.domain.names, *(column.name for column in schema.excluded)]
+    names = (*schema.domain.names, *(column.name for column in schema.excluded))
+    return list(schema.source_columns(names))
 
 
 def _open_if_wanted(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:

@@ -306,7 +306,9 @@ def _improvement_sentences(report: AuditReport) -> list[str]:
     """Return the changes that help most, one sentence each, with their cost."""
     given = report.verdict
     lines = [
-        _improvement_words(way, (*given.naming_columns, *given.free_text_columns))
+        _improvement_words(
+            way, (*given.naming_columns, *given.free_text_columns), given.answer
+        )
         for way in given.improvements
     ]
     if given.answer == "no" and all(way.answer == "no" for way in given.improvements):
@@ -316,9 +318,23 @@ def _improvement_sentences(report: AuditReport) -> list[str]:
     return lines
 
 
-def _improvement_words(way: Improvement, naming: tuple[str, ...]) -> str:
+def _improvement_words(way: Improvement, naming: tuple[str, ...], answer: str) -> str:
+    """Return the sentence on a change.
+
+    Args:
+        answer: to the table without the change.
+    """
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
     changes = join([*steps, *map(_step_words, way.steps)])
+    if way.answer == answer:
+        return _(
+            'The answer stays "{answer}" with these changes, but they help most: '
+            "{changes}. Then {share} of the people are unique."
+        ).format(
+            answer=_(TABLE_ANSWERS[way.answer]),
+            changes=changes,
+            share=percent(way.unique_share),
+        )
     return _(
         'With these changes the answer becomes "{answer}": {changes}. Then {share} '
         "of the people are unique."

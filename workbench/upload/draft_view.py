@@ -33,6 +33,7 @@ from workbench.session.draft import Draft, FileDraft, NamesDraft, SourceDraft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, reading_view, widgets
 from workbench.upload import (
+    facts_view,
     form,
     linked,
     opening,
@@ -364,10 +365,12 @@ def _show_proposal(
         ):
             st.switch_page(session.page_script("audit"))
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
-    if not ready:
+    if budget is None or schema is None:
         st.caption(
             _("Answer the open questions below first. Then you can open the table.")
         )
+    else:
+        facts_view.say_search_cost(draft.dataset, draft.cell_search.columns, budget)
 
 
 def show_file(

@@ -1,12 +1,17 @@
 """Ask about facts taken from the table, one group of questions at a time."""
 
 import dataclasses
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
+from dpcore.accounting.ledger import Account
+from dpcore.accounting.loss import AnyLoss
+from dpcore.evaluation.table.cells_of_numbers import search_loss
 from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench import session
+from workbench.language.budget import share_percent
 from workbench.language.columns import round_bounds, values_words
 from workbench.language.messages import (
     N_,
@@ -16,7 +21,7 @@ from workbench.language.messages import (
     name_and_text,
     ngettext,
 )
-from workbench.language.wording import PLAINLY_PUBLIC, escape_markdown
+from workbench.language.wording import PLAINLY_PUBLIC, escape_markdown, list_names
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.upload import facts
@@ -203,8 +208,8 @@ def _ask_question(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         )
         st.caption(
             _(
-                "Only ticked items become public. Labels that only few people have "
-                "are listed first: untick those that you would not print."
+                "Only ticked items become public: tick what you would print. Labels "
+                "that only few people have are listed first."
             )
         )
         ticked = _ask_items(draft, schema, question)
@@ -256,6 +261,26 @@ def _ask_question(draft: Draft, schema: Schema, question: FactQuestion) -> None:
                 args=(draft, question),
             )
     _say_columns_after(question)
+
+
+def say_search_cost(dataset: str, columns: Sequence[str], budget: AnyLoss) -> None:
+    """Say what opening costs at once, if cells of numbers are found with noise.
+
+    Args:
+        dataset: account id.
+        columns: whose cells are found.
+        budget: in total.
+    """
+    if not columns:
+        return
+    account = Account.for_budget(dataset, {}, budget)
+    units = account.rule.to_units(account.rule.convert(search_loss(budget)))
+    st.caption(
+        _(
+            "Opening spends {share} of the budget at once, to find the cells of {columns} "
+            "with noise. Whoever declares them above spends nothing."
+        ).format(share=share_percent(units, account), columns=list_names(columns))
+    )
 
 
 def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactItem]:

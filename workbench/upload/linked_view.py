@@ -35,6 +35,7 @@ from workbench.ui import reading_view, widgets
 from workbench.upload import (
     draft_view,
     facts,
+    facts_view,
     form,
     linked,
     opening,
@@ -743,6 +744,8 @@ def _show_proposal(
     if problem:
         st.caption(problem)
         return
+    if budget is not None and ready:
+        facts_view.say_search_cost(pair.dataset, pair.cell_search.columns, budget)
     if unit is None:
         st.caption(_("Choose how many events of a person count."))
     if open_tables:
