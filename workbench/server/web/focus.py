@@ -4,6 +4,7 @@ The script sets the page's language, and the focus to the heading of a new page;
 style lays a page out for paper, and shows all of a badge.
 """
 
+import gzip
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -34,34 +35,38 @@ class PageScript:
         parts: list[bytes] = []
 
         async def send_with_script(message: Message) -> None:
-            if message["type"] == "http.response.start" and _is_plain_page(message):
+            if message["type"] == "http.response.start" and _is_page(message):
                 pending.append(message)
             elif pending:
                 parts.append(message.get("body", b""))
                 if not message.get("more_body"):
-                    page = b"".join(parts)
+                    body = b"".join(parts)
+                    sent = MutableHeaders(scope=pending[0])
+                    is_packed = "content-encoding" in sent
+                    page = gzip.decompress(body) if is_packed else body
                     if _PAGE_ROOT in page:
                         page = page.replace(
                             b'lang="en"', f'lang="{language}"'.encode(), 1
                         )
                         ours = b"<style>%b</style><script>%b</script></head>"
-                        page = page.replace(b"</head>", ours % (PAGE_STYLE, SCRIPT), 1)
-                        sent = MutableHeaders(scope=pending[0])
-                        sent["Content-Length"] = str(len(page))
-                        # these two headers describe the page without the script
+                        body = page.replace(b"</head>", ours % (PAGE_STYLE, SCRIPT), 1)
+                        sent["Content-Length"] = str(len(body))
+                        # these headers describe the page without the script
                         del sent["ETag"], sent["Last-Modified"]
+                        del sent["Content-Encoding"]
                     await send(pending[0])
-                    await send({"type": "http.response.body", "body": page})
+                    await send({"type": "http.response.body", "body": body})
             else:
                 await send(message)
 
         await self._app(scope, receive, send_with_script)
 
 
-def _is_plain_page(message: Message) -> bool:
+def _is_page(message: Message) -> bool:
+    """Return whether a response is a whole page that can be read."""
     sent = MutableHeaders(scope=message)
     return (
         message["status"] == 200
         and sent.get("content-type", "").startswith("text/html")
-        and "content-encoding" not in sent
+        and sent.get("content-encoding", "gzip") == "gzip"
     )

@@ -20,6 +20,7 @@ from tests.workbench.server.web.client import (
     get,
     serving,
 )
+from workbench.server.web import focus
 
 PUBLIC = "bench.streamlit.app"
 FRAMED = {"Sec_Fetch_Dest": "iframe"}
@@ -216,3 +217,23 @@ def test_a_port_in_use(tmp_path: Path) -> None:
         said = _ends(WORKBENCH_DATA_DIR=str(tmp_path))
     assert "The server cannot start: port 8501 is in use" in said
     assert "make app PORT=8502" in said
+
+
+@pytest.mark.parametrize("path", ["/", "/synthesize", "/links?data=1"])
+def test_every_page_has_our_style_and_language(server: Server, path: str) -> None:
+    """A page that was opened directly came compressed: checkbox sentences were cut, and
+    a screen reader took German for English.
+    """
+    status, told, body = get(
+        server.host,
+        path,
+        Accept_Encoding="gzip, deflate, br",
+        Accept_Language="de",
+        Accept="text/html",
+    )
+    assert status == 200
+    assert told["Content-Encoding"] is None
+    assert int(told["Content-Length"]) == len(body)
+    assert b'<html lang="de"' in body
+    assert focus.PAGE_STYLE in body
+    assert body.count(focus.SCRIPT) == 1
