@@ -49,7 +49,7 @@ def test_from_design_to_estimate(visitor, server, browser):
         person.button("Reports as JSON lines").click()
     lines = waiting.value.path().read_text().splitlines()
     assert len(lines) == 9
-    person.press("Close the survey").sees("closed")
+    person.press("Close").press("Close the survey").sees("closed")
     late = browser.new_page()
     assert late.goto(links[10]).status == 404
     late.close()

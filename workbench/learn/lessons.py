@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.synthesis.gaussian.feature_groups import MAX_GROUP_DISTANCE
+from workbench import session
 from workbench.language.messages import _
 from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import (
@@ -56,7 +57,9 @@ def show_noise_laws(epsilon: float) -> LessonResult:
 
 def show_float_leak(count: int) -> LessonResult:
     """Show how the last bits of floating-point noise reveal a person."""
-    share, release, caught = figures.simulate_float_leak(count)
+    share, release, caught = session.compute_once(
+        ("float leak", str(count)), lambda: figures.simulate_float_leak(count)
+    )
     return LessonResult(
         fields={
             "other": count - 1,

@@ -31,19 +31,27 @@ def show_lesson(key: str) -> None:
     data = LESSONS[key]
     st.header(_(data["title"]))
     st.caption(textbook_names(f"lesson {key}"))
-    shown = lessons.LESSON_FUNCTIONS[key](*map(_ask_control, data["controls"]))
+    charts = data.get("charts", ())
+    places = [st.container() for _chart in charts] or [st.container()]
+    chosen = []
+    for control in data["controls"]:
+        with places[control.get("chart", 0)]:
+            chosen.append(_ask_control(control))
+    shown = lessons.LESSON_FUNCTIONS[key](*chosen)
     said = lessons.lesson_sentences(key, shown)
-    for place, chart in enumerate(data.get("charts", ())):
-        widgets.show_chart(
-            _draw_chart(chart, shown.frames[place]), key=f"learn-{key}-{place}"
-        )
-        if place == 0 and shown.table is not None:
-            widgets.show_table(
-                shown.table.assign(**_translate_texts(shown.table)),
-                key=f"learn-{key}-figures",
-                alt=_("The figures as a table"),
+    for number_of_chart, (place, chart) in enumerate(zip(places, charts, strict=False)):
+        with place:
+            widgets.show_chart(
+                _draw_chart(chart, shown.frames[number_of_chart]),
+                key=f"learn-{key}-{number_of_chart}",
             )
-        st.write(said.pop(0))
+            if number_of_chart == 0 and shown.table is not None:
+                widgets.show_table(
+                    shown.table.assign(**_translate_texts(shown.table)),
+                    key=f"learn-{key}-figures",
+                    alt=_("The figures as a table"),
+                )
+            st.write(said.pop(0))
     for sentence in filter(None, said):
         st.write(sentence)
     if key == "holes":

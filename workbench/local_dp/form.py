@@ -179,6 +179,15 @@ def offer_links(question: dl.Question, people: int) -> None:
                 "server that serves them."
             )
         )
+    elif link_addresses.is_here_only(
+        link_addresses.link_root(str(st.context.url), "answer")
+    ):
+        st.caption(
+            _(
+                "The links will work on this computer only: people answer here, one "
+                "after the other. docs/hosting.md explains how others can open them."
+            )
+        )
     if count < people:
         st.caption(
             _("At most {most} links are made at once.").format(

@@ -239,9 +239,16 @@ def _show_survey(key: str, survey: Survey) -> None:
                 file_name(survey.question.text, "reports", "jsonl"),
             )
         if survey.is_open:
-            st.button(
-                _("Close the survey"), on_click=session.surveys().close, args=(key,)
-            )
+            with st.popover(_("Close"), icon=":material/lock:"):
+                st.write(
+                    _(
+                        "All links of this survey stop working, for ever. Answers that "
+                        "were given stay."
+                    )
+                )
+                st.button(
+                    _("Close the survey"), on_click=session.surveys().close, args=(key,)
+                )
     if survey.answered:
         show_estimates(*dl.from_json_lines(lines))
 

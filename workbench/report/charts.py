@@ -27,6 +27,7 @@ from workbench.language.messages import (
 )
 
 MAX_MARKS = 2_000
+LEGEND_LINE_HEIGHT = 22  # pixels of a line of a legend above a chart
 MAX_FOLDED_CELLS = 40
 MAX_AXIS_LABELS = 10  # labels below a chart; more would overlap or stand upright
 MAX_NAMES_BELOW_BARS = 4  # categories whose names fit below bars; more lie beside them
@@ -743,7 +744,9 @@ def draw_lines(
         spec = layer_marks(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
     table = frame.rename(columns=dict(titles))
     return Chart(
-        spec=spec.properties(height=300), alt=describe_chart(titles), table=table
+        spec=spec.properties(height=240 + LEGEND_LINE_HEIGHT * len(order)),
+        alt=describe_chart(titles),
+        table=table,
     )
 
 

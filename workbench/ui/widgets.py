@@ -34,7 +34,7 @@ LINK_NOTICES = {
     "ways": N_(
         "To let others open them, run the workbench at an address that they can "
         "reach: docs/hosting.md explains how, on your own machine or on hosts that "
-        "cost nothing. Without a server, send a release as one HTML file."
+        "cost nothing. A release can also be sent as one HTML file."
     ),
 }
 MAX_MAP_COLUMNS = 20  # columns whose names fit beside a map of pairs
