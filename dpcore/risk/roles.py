@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections.abc import Collection
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -55,18 +54,13 @@ class SuggestedRole:
     finding: Finding | None = None
 
 
-def suggest_roles(
-    frame: pd.DataFrame, public: Collection[str] = ()
-) -> tuple[SuggestedRole, ...]:
+def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
     """Propose a role for every column, in the order of the table.
 
     Identifiers are recognized by their values, quasi-identifiers and sensitive
     attributes by their names, and in German by parts of these; dates are
     quasi-identifiers. Other texts may name people, so that a person has to decide. All
     else is insensitive.
-
-    Args:
-        public: columns whose values the owner has declared as publicly known.
 
     Raises: SchemaError for a table without rows, or as `plain_table`.
     """
@@ -93,7 +87,7 @@ def suggest_roles(
         elif finding is not None:
             role = "identifier"
             reason = Text("it looks like {kind}", kind=finding.kind)
-        elif name not in public and _may_name_people(frame[name]):
+        elif _may_name_people(frame[name]):
             role = "undecided"
             reason = Text("its texts may name people; nothing shows what the texts are")
         else:

@@ -51,9 +51,9 @@ def ask_undecided(page_state: AnonymizeState) -> None:
     names = page_state.undecided_columns
     st.warning(
         _(
-            "**Decide about {columns} first.** Nobody has described these texts "
-            "yet, and they may contain names of people. If you are not sure, look "
-            "at them on the Data page."
+            "**Decide about {columns} first: do these texts name people?** That "
+            "their values are publicly known does not answer it: first names are, "
+            "too. If you are not sure, look at them on the Data page."
         ).format(columns=escape_markdown(join_with_commas(names), max_length=300)),
     )
     published = st.multiselect(

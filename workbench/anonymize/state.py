@@ -137,9 +137,9 @@ class AnonymizeState(session.DataSetState):
             if self.undecided_columns:
                 self.notes = (
                     _(
-                        "These columns are left out, because nobody has described "
-                        "what they contain: {columns}. Give them another role below "
-                        "to publish them."
+                        "These columns are left out, because their texts may name "
+                        "people: {columns}. Give them another role below to publish "
+                        "them."
                     ).format(columns=join_with_commas(self.undecided_columns)),
                 )
                 self.decide_columns(())

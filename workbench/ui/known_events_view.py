@@ -4,7 +4,6 @@ import streamlit as st
 
 from dpcore.curator import LinkedCurator
 from dpcore.evaluation.table.linked_proposals import LinkedRoles, LinkedRolesQuestion
-from dpcore.evaluation.table.proposals import list_public_columns
 from dpcore.tables.events import MAX_KNOWN_EVENTS
 from workbench import session
 from workbench.language.messages import _, ngettext
@@ -17,12 +16,8 @@ ANONYMIZED_COLUMNS_FIELD = session.Widget[list[str]]("anonymize-pair-known")
 def find_roles(linked: LinkedCurator) -> LinkedRoles:
     """Return a proposed role for every column of both files."""
     # either half hands out the rows of both files
-    schema = linked.linked
-    public = list_public_columns((*schema.people.columns, *schema.events.columns))
     return session.evaluate_once(
-        linked.people,
-        ("roles of both files",),
-        lambda: LinkedRolesQuestion(public=public),
+        linked.people, ("roles of both files",), LinkedRolesQuestion
     )
 
 

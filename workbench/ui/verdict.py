@@ -241,8 +241,8 @@ def _table_sentences(report: AuditReport, columns: list[str]) -> list[str]:
     if report.undecided_columns:
         sentences.append(
             _(
-                "Nobody has said yet what the texts in {columns} are. If they "
-                "name people, the answer is no."
+                "Nobody has said yet whether the texts in {columns} name people. If "
+                "they do, the answer is no."
             ).format(columns=join([*report.undecided_columns]))
         )
     return sentences

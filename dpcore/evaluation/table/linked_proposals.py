@@ -56,15 +56,9 @@ class LinkedRoles:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedRolesQuestion(LinkedRowsEvaluation[LinkedRoles]):
-    """Evaluation that proposes a role for every column of two linked tables.
-
-    Attributes:
-        public: columns whose categories the owner has declared as publicly known.
-    """
+    """Evaluation that proposes a role for every column of two linked tables."""
 
     kind = "proposed roles of two tables"
-
-    public: tuple[str, ...] = ()
 
     def compute(
         self,
@@ -79,12 +73,12 @@ class LinkedRolesQuestion(LinkedRowsEvaluation[LinkedRoles]):
         """
         first = np.unique(original.parents, return_index=True)[1]
         proposals = zip(
-            suggest_roles(original.events, self.public),
-            suggest_roles(original.events.iloc[first], self.public),
+            suggest_roles(original.events),
+            suggest_roles(original.events.iloc[first]),
             strict=True,
         )
         return LinkedRoles(
-            people=suggest_roles(original.frame, self.public),
+            people=suggest_roles(original.frame),
             events=tuple(
                 of_first if of_first.role == "identifier" else of_all
                 for of_all, of_first in proposals

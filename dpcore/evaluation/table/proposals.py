@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,6 @@ from dpcore.evaluation.base import Evaluation, OriginalTable, Result
 from dpcore.evaluation.first_rows import FIRST_ROWS
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.risk.roles import SuggestedRole, suggest_roles
-from dpcore.schema.column import Categorical, Column
 from dpcore.schema.schema import Schema
 from dpcore.tables.people import person_codes, select_one_row_per_person
 from dpcore.tables.rows import DistinctRows, Microdata
@@ -57,16 +56,7 @@ class RolesQuestion(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
         on_progress: OnProgress = ignore_stage_progress,
     ) -> tuple[SuggestedRole, ...]:
         """Return the proposals, in the order of the table."""
-        return suggest_roles(original.frame, list_public_columns(schema.columns))
-
-
-def list_public_columns(columns: Iterable[Column]) -> tuple[str, ...]:
-    """Return the columns whose categories the owner has declared as publicly known."""
-    return tuple(
-        column.name
-        for column in columns
-        if isinstance(column, Categorical) and "categories" not in column.from_data
-    )
+        return suggest_roles(original.frame)
 
 
 @dataclass(frozen=True, kw_only=True)
