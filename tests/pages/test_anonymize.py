@@ -199,10 +199,7 @@ def test_a_change_of_columns_leaves_out_what_nobody_knows(app: Tab) -> None:
     )
     app.session.slots[session.TakeAdvice] = note
     app.go("anonymize")
-    assert (
-        "These columns are left out, because their texts may name people"
-        in app.text
-    )
+    assert "These columns are left out, because their texts may name people" in app.text
     app.press(MAKE)
     assert "kolumna" not in made(app).columns
 

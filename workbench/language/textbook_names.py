@@ -28,7 +28,9 @@ TEXTBOOK_NAMES = {
     "lesson classes": N_(
         "covariance matrix, hierarchical clustering, feature-level microaggregation"
     ),
-    "histogram": N_("histogram, Laplace and Gaussian mechanism, one-way marginal"),
+    "histogram": N_(
+        "histogram, Laplace mechanism, Gaussian mechanism, one-way marginal"
+    ),
     "marginals": N_("contingency table, crosstab, two-way marginal"),
     "table": N_("synthetic data, synthetic representation"),
     "learning": N_("generative model, normalization, feature-level microaggregation"),

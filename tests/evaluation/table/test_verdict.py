@@ -281,4 +281,6 @@ def test_texts_of_which_nothing_is_known_are_named() -> None:
     assert report.undecided_columns == ("kolumna",)
     assert audit(frame, known=["region", "kolumna"]).undecided_columns == ()
     reasons = judge_table(report, ["region"]).reasons
-    assert any("whether the texts in kolumna name people" in reason for reason in reasons)
+    assert any(
+        "whether the texts in kolumna name people" in reason for reason in reasons
+    )
