@@ -254,7 +254,7 @@ def make_table(
         session.session().notices["tables"] = error
         if plan is not None:
             for pair in error.details.get("nestings", ()):
-                report = curator.count_rare_people(plan, pair, others=others(curator))
+                report = curator.count_rare_people([plan], pair, others=others(curator))
                 page_state.rare_people[pair] = report.content
 
 
