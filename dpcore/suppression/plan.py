@@ -234,6 +234,17 @@ class TablePlan:
             )
 
 
+def read_plans(text: str) -> list[TablePlan]:
+    """Read one plan or a JSON list of plans.
+
+    Raises: as `TablePlan.from_json`.
+    """
+    given = parse_json(text)
+    if not isinstance(given, list):
+        return [TablePlan.from_json(text)]
+    return [TablePlan.from_json(json.dumps(one)) for one in given]
+
+
 def _read_texts(labels: Iterable[object]) -> list[str]:
     """Return labels that are all texts.
 

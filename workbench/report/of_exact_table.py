@@ -38,6 +38,7 @@ REASONS = {
     "full": N_("all people of a group are in this cell"),
     "protects others": N_("it protects another count"),
     "earlier table": N_("hidden in an earlier exact table"),
+    "other table": N_("hidden in a table that is published together with it"),
     "few changed": N_("too close to the count in a table about the same people"),
 }
 PRESET_NAMES = {
@@ -180,9 +181,9 @@ def _check_attack(made: ExactTable) -> Check:
     if attacked:
         words = ngettext(
             "The attack could work out no hidden count below the rule's threshold, "
-            "even together with {number} earlier exact table.",
+            "even together with {number} other exact table.",
             "The attack could work out no hidden count below the rule's threshold, "
-            "even together with {number} earlier exact tables.",
+            "even together with {number} other exact tables.",
             attacked,
         )
     return Check(verdict="pass", sentence=words)
@@ -197,7 +198,7 @@ def rule_words(rule: HidingRule, *, is_first: bool) -> str:
     """Describe a rule in a sentence.
 
     Args:
-        is_first: whether no earlier table is protected by hiding empty cells.
+        is_first: whether no other table is protected by hiding empty cells.
     """
     words = [
         ngettext(
@@ -326,10 +327,10 @@ def not_promised(table: PublishedTable) -> list[str]:
             "hidden. Readers who know some of the people can compare."
         ).format(shown=number(len(table.counts) - hidden), hidden=number(hidden)),
         ngettext(
-            "The table was attacked together with {number} earlier exact table about "
+            "The table was attacked together with {number} other exact table about "
             "the same people. Tables from other servers or other owners, and files "
             "that nobody said are about the same people, were not known.",
-            "The table was attacked together with {number} earlier exact tables about "
+            "The table was attacked together with {number} other exact tables about "
             "the same people. Tables from other servers or other owners, and files "
             "that nobody said are about the same people, were not known.",
             table.attacked,

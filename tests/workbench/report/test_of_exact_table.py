@@ -45,7 +45,7 @@ def test_tables_of_changed_people_are_named_to_readers(compared: int) -> None:
         made([20, 30, 3, 7, 40]).published, attacked=1, compared=compared
     )
     words = " ".join(of_exact_table.not_promised(table))
-    assert "together with 1 earlier exact table about the same people" in words
+    assert "together with 1 other exact table about the same people" in words
     assert ("came or left since 2 exact tables" in words) == bool(compared)
     assert ("differs by 1 to 4 people" in words) == bool(compared)
     assert "readers with a map" in words
@@ -69,7 +69,7 @@ def test_unrelated_columns_do_not_contradict_the_attack() -> None:
     published = dataclasses.replace(table.published, attacked=1, unrelated=("town",))
     checks = of_exact_table.list_checks(dataclasses.replace(table, published=published))
     sentences = [one.sentence for one in checks]
-    assert any("together with 1 earlier exact table" in one for one in sentences)
+    assert any("together with 1 other exact table" in one for one in sentences)
     assert any("the attack left them out: town" in one for one in sentences)
     assert not any("not attacked together" in one for one in sentences)
 
