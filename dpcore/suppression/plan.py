@@ -237,11 +237,15 @@ class TablePlan:
 def read_plans(text: str) -> list[TablePlan]:
     """Read one plan or a JSON list of plans.
 
-    Raises: as `TablePlan.from_json`.
+    Raises: as `TablePlan.from_json`; ParameterError for an empty list.
     """
     given = parse_json(text)
     if not isinstance(given, list):
         return [TablePlan.from_json(text)]
+    if not given:
+        raise ParameterError(
+            "there is no plan in the list", remedy="write a plan of each table"
+        )
     return [TablePlan.from_json(json.dumps(one)) for one in given]
 
 

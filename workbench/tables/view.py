@@ -208,15 +208,15 @@ def show_list(page_state: TablesState, columns: Columns, rule: HidingRule) -> No
         if (columns, rule) in page_state.listed
         else _("These tables are made together with the one that you chose above:")
     )
-    for number, (own, own_rule) in enumerate(page_state.listed):
+    for at, (own, own_rule) in enumerate(page_state.listed):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(_name_asked(own, own_rule), width="stretch")
             st.button(
                 _("Remove"),
-                key=f"tables-remove-{number}",
+                key=f"tables-remove-{at}",
                 icon=":material/close:",
                 on_click=state.remove_from_list,
-                args=(page_state, number),
+                args=(page_state, at),
             )
 
 
@@ -351,15 +351,15 @@ def show_result(
             if is_alone
             else _("These tables were made under earlier settings. Make them again.")
         )
-    number = 0
+    shown = 0
     if not is_alone:
         titles = {
             at: make_printable(one.published.title) for at, one in enumerate(all_made)
         }
-        number = widgets.ask_by_title(
+        shown = widgets.ask_by_title(
             st.selectbox, _("Table"), titles, key="tables-shown"
         )
-    made = all_made[number]
+    made = all_made[shown]
     table = made.published
     if not is_published:
         widgets.show_internal_badge()
@@ -402,7 +402,7 @@ def show_result(
             ).format(number=len(all_made))
         )
         name = public_name(curator.lines())
-        offer_files(name, page_state.published_tables[number], made)
+        offer_files(name, page_state.published_tables[shown], made)
     with st.expander(_("Hidden counts, and how closely they can be worked out")):
         widgets.show_internal_badge()
         for check in of_exact_table.list_checks(made):
@@ -414,16 +414,16 @@ def show_result(
                 alt=_("Hidden counts, and how closely they can be worked out"),
             )
         if not is_published:
-            _ask_exception(curator, page_state, number, made)
+            _ask_exception(curator, page_state, shown, made)
 
 
 def _ask_exception(
-    curator: Curator, current: TablesState, number: int, made: ExactTable
+    curator: Curator, current: TablesState, table: int, made: ExactTable
 ) -> None:
     """Ask for a cell that is shown all the same, with a written reason.
 
     Args:
-        number: of the table among all that were made.
+        table: number of the table among all that were made.
     """
     cells = state.cells_to_except(made)
     if not cells:
@@ -433,7 +433,7 @@ def _ask_exception(
         _("Show one of them all the same"),
         {cell: make_printable(title) for cell, title in cells.items()},
         None,
-        key=f"tables-except-{number}",
+        key=f"tables-except-{table}",
         placeholder=_("no exception"),
     )
     if cell is None:
@@ -448,7 +448,7 @@ def _ask_exception(
         _("Make the table with this exception"),
         disabled=len(reason.strip()) < MIN_REASON_LETTERS,
         on_click=state.except_cell,
-        args=(curator, current, number, cell, reason),
+        args=(curator, current, table, cell, reason),
     )
 
 
