@@ -332,7 +332,9 @@ def test_an_exception_is_refused_if_another_table_hides_the_cell() -> None:
     counts = [count(plan, [3, 50, 90]) for plan in (excepted, other)]
     with pytest.raises(InfeasibleError, match="another table of the list hides: a"):
         protect_tables([excepted, other], counts)
-    both = dataclasses.replace(other, exceptions=excepted.exceptions)
+    both = dataclasses.replace(
+        other, exceptions=(ExceptedCell(labels=("a0",), reason="because of a law"),)
+    )
     made, _ = protect_tables([excepted, both], counts)
     assert made.published.counts[made.published.layout.find_cell(("a.0",))] == 3
 
