@@ -26,6 +26,7 @@ from dpcore.suppression.versions import (
 )
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
@@ -170,11 +171,14 @@ class Draft:
         self.hidden[cell] = True
         self.is_kept[cell] = False
 
-    def choose_hidden(self, shown: Sequence[int], on_progress: OnProgress) -> None:
+    def choose_hidden(
+        self, shown: Sequence[int], weights: Floats, on_progress: OnProgress
+    ) -> None:
         """Hide cells so that no sum of this table alone tells too much.
 
         Args:
             shown: cells that are shown elsewhere.
+            weights: (cells,) how much more it costs to hide a cell.
         """
         occupied = np.array(self.unhidden.occupied, dtype=np.int64)
         least = np.zeros(self.layout.size, dtype=np.int64)
@@ -200,6 +204,7 @@ class Draft:
             is_hidden=self.hidden,
             is_fixed=is_fixed,
             min_counts=least,
+            weights=weights,
         ).choose(on_progress)
         self.chosen = self.hidden.copy()
 

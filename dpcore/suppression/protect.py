@@ -40,6 +40,8 @@ MAX_REPAIR_ROUNDS = 200  # rounds of attack and suppression
 
 MAX_CELLS_SHOWN_AGAIN = 1_000  # of tables whose cells are shown again after repairs
 MAX_ATTACKS_TO_SHOW = 100  # attacks, each with some hidden cells shown
+COST_OF_TWIN = 2.0
+"""Cost of hiding a cell of another table too, which then hides further cells."""
 NEW_BATCH = "new"  # mark of tables that are not published yet
 
 Ints = npt.NDArray[np.int64]
@@ -205,7 +207,11 @@ class _Batch:
             is_hidden = self.drafts[other].hidden
             draft.hidden[cells[(cells >= 0) & is_hidden]] = True
             shown += cells[(cells >= 0) & ~is_hidden].tolist()
-        draft.choose_hidden(shown, self.on_progress)
+        weights = np.ones(draft.layout.size)
+        for other in range(len(self.drafts)):
+            if other != new:
+                weights[self._twins[new, other] >= 0] += COST_OF_TWIN
+        draft.choose_hidden(shown, weights, self.on_progress)
         self._hide((new, cell) for cell in np.flatnonzero(draft.hidden).tolist())
         attacker = self._make_attacker()
         for _ in range(MAX_REPAIR_ROUNDS):

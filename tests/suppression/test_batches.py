@@ -12,9 +12,10 @@ import contextlib
 import dataclasses
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpcore.curator import curator as curating
@@ -54,11 +55,14 @@ from tests.suppression.test_sequences import (
 
 BATCHES = 40
 CHUNK = 10  # batches in one test
-COMPARED = 12  # batches that are compared with all orders of their tables
+COMPARED = 8  # batches that are compared with all orders of their tables
+MAX_MORE_HIDDEN = 1.02  # people, against the best of these orders
 FIVE = HidingRule(threshold=5)
 
 
-def draw_plans(draw: np.random.Generator, frame, *, is_large: bool) -> list[TablePlan]:  # type: ignore[no-untyped-def]
+def draw_plans(
+    draw: np.random.Generator, frame: pd.DataFrame, *, is_large: bool
+) -> list[TablePlan]:
     """Return two or three plans with different columns, by one rule in most batches."""
     rules = [*PRESETS.values()] if is_large else [*RULES]
     rule = rules[draw.integers(len(rules))]
@@ -112,7 +116,7 @@ def test_no_batch_of_tables_tells_a_protected_count(first: int) -> None:
     told, tried = attack_sequences(range(first, first + CHUNK), run_batch)
     assert told == []
     assert tried["tables"] > CHUNK // 2
-    assert tried["small counts"] > CHUNK
+    assert tried["small counts"] + tried["groups that no table shows"] > CHUNK
 
 
 def test_a_few_batches_tell_no_protected_count() -> None:
@@ -218,59 +222,86 @@ def test_every_table_that_fits_a_small_batch_leaves_its_hidden_counts_open() -> 
     assert told_alone >= 2
 
 
-def sum_hidden(made: list) -> int:  # type: ignore[type-arg]
-    return sum(one.hidden_people for one in made)
-
-
-def hide_in_order(plans, counts, order) -> int | None:  # type: ignore[no-untyped-def]
-    """Return how many people are hidden if tables are published in an order; None if one
-    is refused.
+def hide_in_order(frame: pd.DataFrame, plans: Sequence[TablePlan]) -> int | None:
+    """Return how many people are hidden if tables are published one after the other;
+    None if one is refused.
     """
-    made = []
-    for at in order:
-        earlier = [(one.published, np.array(one.true_counts)) for one in made]
+    curator = open_account(frame)
+    hidden = 0
+    for plan in plans:
         try:
-            made.append(protect_table(plans[at], counts[at], earlier))
-        except InfeasibleError:
+            made = curator.exact_table(plan)
+            curator.publish_table(made)
+        except DpcoreError:
             return None
-    return sum_hidden(made)
+        hidden += made.content.hidden_people
+    return hidden
 
 
-def draw_compared_batch(seed: int):  # type: ignore[no-untyped-def]
-    """Return three linked tables: two columns with a third one, and both."""
+def hide_together(frame: pd.DataFrame, plans: Sequence[TablePlan]) -> int | None:
+    """Return how many people are hidden if tables are published together."""
+    curator = open_account(frame)
+    try:
+        made = curator.make_exact_tables(plans)
+        curator.publish_tables(made)
+    except DpcoreError:
+        return None
+    return sum(one.hidden_people for one in made.content)
+
+
+def draw_linked_tables(seed: int) -> tuple[pd.DataFrame, list[TablePlan]]:
+    """Return people, and three tables by one rule: of towns and areas that cross, or of
+    two columns with a third one and of one column in finer groups.
+    """
     draw = np.random.default_rng([513, seed])
-    rule = [*RULES[:4]][seed % 4]
+    rule = RULES[seed // 2 % len(RULES)]
+    if seed % 2:
+        frame = frame_of(draw_people(draw), draw_errors(draw))
+        plans: dict[tuple[str, ...], TablePlan] = {}
+        while len(plans) < 3:
+            plan = draw_plan(draw, frame)
+            plans[plan.column_names] = dataclasses.replace(
+                plan, rule=rule, exceptions=()
+            )
+        return frame, [*plans.values()]
     people = draw.choice([0, 1, 2, 4, 6, 9, 13, 20], (4, 3, 2))
-    plans = [
-        plan_of(rule, a=groups("a", 2, 2), b=groups("b", 1, 1, 1)),
-        plan_of(rule, c=groups("c", 1, 1), b=groups("b", 1, 1, 1)),
-        plan_of(rule, a=groups("a", 1, 1, 1, 1)),
+    rows = [
+        (f"a.{a}", f"b.{b}", f"c.{c}")
+        for (a, b, c), number in np.ndenumerate(people)
+        for _ in range(number)
     ]
-    return plans, [
-        count(plans[0], people.sum(axis=2).tolist()),
-        count(plans[1], people.sum(axis=0).T.tolist()),
-        count(plans[2], people.sum(axis=(1, 2)).tolist()),
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"], dtype=object)
+    by_groups = ShownColumn(column="a", hierarchy=groups("a", 2, 2))
+    return frame, [
+        plan_by(rule, by_groups, "b"),
+        plan_by(rule, "c", "b"),
+        plan_by(rule, "a"),
     ]
 
 
 @pytest.mark.proof
 def test_a_batch_hides_no_more_than_the_best_order_one_after_the_other() -> None:
-    """In the mean; a single batch may hide a little more. Some orders are refused."""
+    """In the mean, but for the one person more that readers must think possible. Orders
+    are refused that are published together.
+    """
     together = 0
     best = 0
     refused = 0
     for seed in range(COMPARED):
-        plans, counts = draw_compared_batch(seed)
+        frame, plans = draw_linked_tables(seed)
+        own = hide_together(frame, plans)
         orders = [
-            hide_in_order(plans, counts, order)
-            for order in itertools.permutations(range(len(plans)))
+            hide_in_order(frame, order) for order in itertools.permutations(plans)
         ]
-        own = sum_hidden(protect_tables(plans, counts))
-        refused += orders.count(None)
-        if any(one is not None for one in orders):
+        found = [one for one in orders if one is not None]
+        if own is None:
+            assert not found, seed
+            continue
+        refused += len(orders) - len(found)
+        if found:
             together += own
-            best += min(one for one in orders if one is not None)
-    assert together <= best
+            best += min(found)
+    assert together <= MAX_MORE_HIDDEN * best
     assert refused
 
 
