@@ -39,6 +39,7 @@ from dpcore.suppression.versions import (
 MAX_REPAIR_ROUNDS = 200  # rounds of attack and suppression
 
 MAX_CELLS_SHOWN_AGAIN = 1_000  # of tables whose cells are shown again after repairs
+MAX_CELLS_OF_ORDERS = 1_000  # of tables of which each one is tried as the first
 MAX_ATTACKS_TO_SHOW = 100  # attacks, each with some hidden cells shown
 COST_OF_TWIN = 2.0
 """Cost of hiding a cell of another table too, which then hides further cells."""
@@ -67,8 +68,10 @@ def protect_tables(
 ) -> list[ExactTable]:
     """Hide cells until an attack reveals no count of these or of earlier tables.
 
-    The most detailed table comes first. Each further one shows no cell that another one
-    hides. Where they tell something together, the attack chooses a cell of any of them.
+    One table comes first; each further one shows no cell that another one hides. Where
+    they tell something together, the attack chooses a cell of any of them. Of small
+    tables, each one is tried as the first, and the fewest hidden people are best; of
+    others, the most detailed one is.
 
     Args:
         plans: with hierarchies, of tables that are published together.
@@ -85,7 +88,7 @@ def protect_tables(
     """
     _check_different(plans)
     threshold = max(plan.rule.threshold for plan in plans)
-    batch = _Batch(
+    prepared = _Batch(
         drafts=[
             Draft.prepare(
                 plan,
@@ -101,13 +104,24 @@ def protect_tables(
         maps=maps,
         on_progress=on_progress,
     )
-    batch.share_reasons()
-    order = sorted(range(len(plans)), key=lambda at: -batch.drafts[at].layout.size)
-    for number in range(len(order)):
-        batch.add_table(order[: number + 1])
-    batch.show_unneeded()
-    batch.check_shown()
-    return batch.finish()
+    prepared.share_reasons()
+    order = sorted(range(len(plans)), key=lambda at: -prepared.drafts[at].layout.size)
+    is_small = prepared.size <= MAX_CELLS_OF_ORDERS
+    best: _Batch | None = None
+    refusal: InfeasibleError | None = None
+    for first in order if is_small else order[:1]:
+        batch = prepared.copy()
+        try:
+            batch.add_tables([first, *(at for at in order if at != first)])
+        except InfeasibleError as error:
+            refusal = refusal or error
+            continue
+        if best is None or batch.hidden_people < best.hidden_people:
+            best = batch
+    if best is None:
+        assert refusal is not None
+        raise refusal
+    return best.finish()
 
 
 def _check_different(plans: Sequence[TablePlan]) -> None:
@@ -163,6 +177,24 @@ class _Batch:
             ),
         ]
 
+    def copy(self) -> _Batch:
+        """Return a batch of which other cells can be hidden."""
+        drafts = [
+            replace(draft, hidden=draft.hidden.copy(), chosen=draft.chosen.copy())
+            for draft in self.drafts
+        ]
+        return replace(self, drafts=drafts, blamed=set(), nestings=set())
+
+    @property
+    def size(self) -> int:
+        """Number of cells of all tables."""
+        return sum(draft.layout.size for draft in self.drafts)
+
+    @property
+    def hidden_people(self) -> int:
+        """Sum of the hidden counts."""
+        return sum(int(draft.counts[draft.hidden].sum()) for draft in self.drafts)
+
     def share_reasons(self) -> None:
         """Hide in each table what the rule of another one hides, and show what it shows.
 
@@ -190,7 +222,17 @@ class _Batch:
             for table, cell in self._list_twins(place):
                 self.drafts[table].hidden[cell] = True
 
-    def add_table(self, added: Sequence[int]) -> None:
+    def add_tables(self, order: Sequence[int]) -> None:
+        """Hide cells of one table after the other, until attacks on all fail.
+
+        Raises: InfeasibleError if that is impossible, or a table shows nothing new.
+        """
+        for number in range(len(order)):
+            self._add_table(order[: number + 1])
+        self._show_unneeded()
+        self._check_shown()
+
+    def _add_table(self, added: Sequence[int]) -> None:
         """Hide cells of a further table, then of all added ones until attacks fail.
 
         Args:
@@ -268,15 +310,14 @@ class _Batch:
                 more.add(min(choices, key=find_cost))
         return more
 
-    def show_unneeded(self) -> None:
+    def _show_unneeded(self) -> None:
         """Show hidden cells again if all attacks still fail, the largest counts first.
 
         Many cells are tried at once, and halves of them if an attack succeeds. Each cell
         that stays hidden is needed: with it, the attack would reveal something.
         """
-        size = sum(draft.layout.size for draft in self.drafts)
         is_repaired = any((one.hidden & ~one.chosen).any() for one in self.drafts)
-        if not is_repaired or size > MAX_CELLS_SHOWN_AGAIN:
+        if not is_repaired or self.size > MAX_CELLS_SHOWN_AGAIN:
             return
         extra = [
             (table, cell)
@@ -303,7 +344,7 @@ class _Batch:
                 if half:
                     untried += [places[half:], places[:half]]
 
-    def check_shown(self) -> None:
+    def _check_shown(self) -> None:
         """Refuse a table that shows nothing, or nothing new.
 
         Raises: InfeasibleError.
