@@ -37,7 +37,7 @@ from dpcore.suppression._reader import BY_REASON
 from dpcore.suppression.attack import attack
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.outcome import AttackOutcome
-from dpcore.suppression.plan import ExceptedCell, read_plans
+from dpcore.suppression.plan import ExceptedCell, read_plans, write_plans
 from dpcore.suppression.protect import protect_table, protect_tables
 from tests.suppression.accounts import Cells, open_account, plan_by, publish, rows_of
 from tests.suppression.completions import completions
@@ -418,7 +418,8 @@ def test_a_batch_is_attacked_again_with_what_was_published_meanwhile() -> None:
 def test_a_list_of_plans_is_read() -> None:
     one, other = plan_by(FIVE, "a"), plan_by(FIVE, "b")
     assert read_plans(one.to_json()) == [one]
-    assert read_plans(f"[{one.to_json()}, {other.to_json()}]") == [one, other]
+    assert read_plans(write_plans([one])) == [one]
+    assert read_plans(write_plans([one, other])) == [one, other]
     with pytest.raises(ParameterError, match="no plan"):
         read_plans("[]")
 

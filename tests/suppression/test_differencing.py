@@ -292,7 +292,7 @@ def test_what_members_are_taken_to_know_excuses_no_table(preset: str) -> None:
     publish(curator, plan_by(PRESETS["acro"], "town"))
     with pytest.raises(InfeasibleError, match=r"shows totals .*: town;") as refused:
         publish(curator, plan_by(PRESETS[preset], "town", "age"))
-    assert "publish the detailed table before its totals" in str(refused.value)
+    assert "publish the detailed table together with its totals" in str(refused.value)
     # the remedy, for a first table of an account
     detailed = open_account(rows_of(people, "town", "age"))
     publish(detailed, plan_by(PRESETS[preset], "town", "age"))

@@ -15,7 +15,11 @@ from dpcore.suppression import (
     PublishedTable,
     TablePlan,
 )
-from dpcore.suppression.plan import MAX_REASON_LETTERS, MIN_REASON_LETTERS
+from dpcore.suppression.plan import (
+    MAX_REASON_LETTERS,
+    MIN_REASON_LETTERS,
+    write_plans,
+)
 from workbench import session
 from workbench.language.messages import (
     _,
@@ -402,7 +406,8 @@ def show_result(
             ).format(number=len(all_made))
         )
         name = public_name(curator.lines())
-        offer_files(name, page_state.published_tables[shown], made)
+        plans = [one.plan for one in all_made]
+        offer_files(name, page_state.published_tables[shown], made, plans)
     with st.expander(_("Hidden counts, and how closely they can be worked out")):
         widgets.show_internal_badge()
         for check in of_exact_table.list_checks(made):
@@ -452,8 +457,17 @@ def _ask_exception(
     )
 
 
-def offer_files(name: str, table: PublishedTable, exact_table: ExactTable) -> None:
-    """Offer the table as files, and the report to its owner."""
+def offer_files(
+    name: str,
+    table: PublishedTable,
+    exact_table: ExactTable,
+    plans: Sequence[TablePlan],
+) -> None:
+    """Offer the table as files, and to its owner the report.
+
+    Args:
+        plans: of all tables that were made together.
+    """
     what = f"exact table {' '.join(table.layout.columns)}"
     with st.container(horizontal=True):
         for file in of_exact_table.FILES:
@@ -477,7 +491,7 @@ def offer_files(name: str, table: PublishedTable, exact_table: ExactTable) -> No
         )
         file_view.download(
             _("Plan (JSON, internal)"),
-            exact_table.plan.to_json(),
+            write_plans(plans),
             file_name(name, f"plan {what}", "json", detail="internal"),
             icon="description",
         )
