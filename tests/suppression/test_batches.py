@@ -60,6 +60,13 @@ MAX_MORE_HIDDEN = 1.02  # people, against the best of these orders
 FIVE = HidingRule(threshold=5)
 
 
+def draw_valid_plan(draw: np.random.Generator, frame: pd.DataFrame) -> TablePlan:
+    """Return a plan whose groups make a table."""
+    while True:
+        with contextlib.suppress(ParameterError):
+            return draw_plan(draw, frame)
+
+
 def draw_plans(
     draw: np.random.Generator, frame: pd.DataFrame, *, is_large: bool
 ) -> list[TablePlan]:
@@ -68,14 +75,13 @@ def draw_plans(
     rule = rules[draw.integers(len(rules))]
     is_mixed = draw.random() < 0.3
     plans: dict[tuple[str, ...], TablePlan] = {}
-    while len(plans) < 2 + (draw.random() < 0.5):
-        plan = draw_plan(draw, frame)
+    number = draw.integers(2, 4)
+    while len(plans) < number:
+        plan = draw_valid_plan(draw, frame)
         own = rules[draw.integers(len(rules))] if is_mixed else rule
         exceptions = plan.exceptions if draw.random() < 0.3 else ()
-        plans.setdefault(
-            plan.column_names,
-            dataclasses.replace(plan, rule=own, exceptions=exceptions),
-        )
+        plan = dataclasses.replace(plan, rule=own, exceptions=exceptions)
+        plans.setdefault(plan.column_names, plan)
     return [*plans.values()]
 
 
@@ -259,7 +265,7 @@ def draw_linked_tables(seed: int) -> tuple[pd.DataFrame, list[TablePlan]]:
         frame = frame_of(draw_people(draw), draw_errors(draw))
         plans: dict[tuple[str, ...], TablePlan] = {}
         while len(plans) < 3:
-            plan = draw_plan(draw, frame)
+            plan = draw_valid_plan(draw, frame)
             plans[plan.column_names] = dataclasses.replace(
                 plan, rule=rule, exceptions=()
             )
