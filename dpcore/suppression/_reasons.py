@@ -94,13 +94,17 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
     """
     table = system.tables[number]
     own = {*system.blocks.families_of(table.columns)}
+
+    def is_beside(other: AttackedTable) -> bool:
+        """Return whether a table was published together with it, about its people."""
+        is_of_today = not table.is_past and not other.is_changed
+        return is_of_today and other.is_published_with(table)
+
     before = [
         at
         for at, other in enumerate(system.tables)
         if at != number
-        and (
-            other.tables_before < table.tables_before or other.is_published_with(table)
-        )
+        and (other.tables_before < table.tables_before or is_beside(other))
         and not other.is_past
         and not own.isdisjoint(system.blocks.families_of(other.columns))
     ]
