@@ -968,7 +968,7 @@ def _write_exact_table(
         "cells": len(counts),
         "hidden": sum(count is None for count in counts),
         "summary": of_exact_table.find_verdict(checks),
-        "attacked with": [*made.earlier_tables, *made.batch_tables],
+        "attacked with": [*made.earlier_tables, *made.bundle_tables],
         "compared with": list(made.compared),
         "table": str(folder / f"{name}.csv") if number else str(folder),
         "report": str(report),

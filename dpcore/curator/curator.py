@@ -607,8 +607,8 @@ class Curator(TableOnFile):
         others: Sequence[PublishedTable] = (),
     ) -> PublishedTable:
         """Publish the result of `exact_table`, see `publish_tables`."""
-        batch: tuple[ExactTable, ...] = (report.content,)
-        reports = InternalReport(kind=LEDGER_KEY, content=batch)
+        bundle: tuple[ExactTable, ...] = (report.content,)
+        reports = InternalReport(kind=LEDGER_KEY, content=bundle)
         return self.publish_tables(reports, on_progress, others=others)[0]
 
     def publish_tables(
@@ -659,13 +659,13 @@ class Curator(TableOnFile):
                 remedy="make the table again, so that more cells are hidden",
                 tables=", ".join(outcome.blamed),
             )
-        batch = uuid.uuid4().hex if len(tables) > 1 else ""
+        bundle = uuid.uuid4().hex if len(tables) > 1 else ""
         published = tuple(
             dataclasses.replace(
                 note_other_outputs(
                     count_versions(table, tabulated.earlier, len(tables)), self.lines()
                 ),
-                batch=batch,
+                bundle=bundle,
             )
             for table in tables
         )

@@ -28,7 +28,7 @@ class AttackedTable:
         hides_small_alone: whether a hidden cell is small, or protects small groups, and
             readers know that.
         tables_before: how many tables were known when it was published.
-        batch: mark of the tables that were published together with it; empty if it was
+        bundle: mark of the tables that were published together with it; empty if it was
             published alone.
         counts_then: the shown counts when it was published, if people came or left
             since; else empty.
@@ -54,7 +54,7 @@ class AttackedTable:
     hide_full: bool = False
     hides_small_alone: bool = False
     tables_before: int = 0
-    batch: str = ""
+    bundle: str = ""
     counts_then: tuple[int | None, ...] = ()
     wanted: Mapping[int, int] = field(default_factory=dict)
     is_past: bool = False
@@ -64,7 +64,7 @@ class AttackedTable:
 
     def is_published_with(self, other: AttackedTable) -> bool:
         """Return whether both tables were published together."""
-        return self is other or (bool(self.batch) and self.batch == other.batch)
+        return self is other or (bool(self.bundle) and self.bundle == other.bundle)
 
     @property
     def is_changed(self) -> bool:

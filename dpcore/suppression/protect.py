@@ -43,7 +43,7 @@ MAX_CELLS_OF_ORDERS = 1_000  # of tables of which each one is tried as the first
 MAX_ATTACKS_TO_SHOW = 100  # attacks, each with some hidden cells shown
 COST_OF_TWIN = 2.0
 """Cost of hiding a cell of another table too, which then hides further cells."""
-NEW_BATCH = "new"  # mark of tables that are not published yet
+NEW_BUNDLE = "new"  # mark of tables that are not published yet
 
 Ints = npt.NDArray[np.int64]
 
@@ -88,7 +88,7 @@ def protect_tables(
     """
     _check_different(plans)
     threshold = max(plan.rule.threshold for plan in plans)
-    prepared = _Batch(
+    prepared = _Bundle(
         drafts=[
             Draft.prepare(
                 plan,
@@ -107,17 +107,17 @@ def protect_tables(
     prepared.share_reasons()
     order = sorted(range(len(plans)), key=lambda at: -prepared.drafts[at].layout.size)
     is_small = prepared.size <= MAX_CELLS_OF_ORDERS
-    best: _Batch | None = None
+    best: _Bundle | None = None
     refusal: InfeasibleError | None = None
     for first in order if is_small else order[:1]:
-        batch = prepared.copy()
+        bundle = prepared.copy()
         try:
-            batch.add_tables([first, *(at for at in order if at != first)])
+            bundle.add_tables([first, *(at for at in order if at != first)])
         except InfeasibleError as error:
             refusal = refusal or error
             continue
-        if best is None or batch.hidden_people < best.hidden_people:
-            best = batch
+        if best is None or bundle.hidden_people < best.hidden_people:
+            best = bundle
     if best is None:
         assert refusal is not None
         raise refusal
@@ -125,7 +125,7 @@ def protect_tables(
 
 
 def _check_different(plans: Sequence[TablePlan]) -> None:
-    """Refuse a batch without tables, or with the same table twice."""
+    """Refuse a bundle without tables, or with the same table twice."""
     layouts = [frozenset(plan.build_layout().axes) for plan in plans]
     if not plans or len({*layouts}) < len(plans):
         raise ParameterError(
@@ -135,10 +135,10 @@ def _check_different(plans: Sequence[TablePlan]) -> None:
 
 
 @dataclass(kw_only=True, eq=False)
-class _Batch:
+class _Bundle:
     """Tables that are published together, while cells of each may still be hidden.
 
-    A cell is one of several twins if other tables of the batch have a cell of the same
+    A cell is one of several twins if other tables of the bundle have a cell of the same
     people. Twins are shown or hidden together.
 
     Attributes:
@@ -177,8 +177,8 @@ class _Batch:
             ),
         ]
 
-    def copy(self) -> _Batch:
-        """Return a batch of which other cells can be hidden."""
+    def copy(self) -> _Bundle:
+        """Return a bundle of which other cells can be hidden."""
         drafts = [
             replace(draft, hidden=draft.hidden.copy(), chosen=draft.chosen.copy())
             for draft in self.drafts
@@ -281,7 +281,7 @@ class _Batch:
         return [self.drafts[at].as_table() for at in self.added]
 
     def _find_own(self, places: Iterable[Place]) -> set[Place]:
-        """Return the cells of the batch among some that an attack names."""
+        """Return the cells of the bundle among some that an attack names."""
         first = len(self.earlier_tables)
         return {
             (self.added[number - first], cell)
@@ -400,7 +400,7 @@ class _Batch:
                 earlier_tables=tuple(
                     name for at, name in enumerate(names) if at not in changed
                 ),
-                batch_tables=tuple(
+                bundle_tables=tuple(
                     other.unhidden.title for other in self.drafts if other is not draft
                 ),
                 compared=tuple(names[at] for at in sorted(changed)),
@@ -616,8 +616,8 @@ class _Attacker:
             )
             wanted = match_close_counts(table.layout, threshold, self.earlier_tables)
             seen = table.as_attacked(frozenset(occupied), wanted)
-            mark = NEW_BATCH if len(tables) > 1 else ""
-            new.append(replace(seen, name="", batch=mark))
+            mark = NEW_BUNDLE if len(tables) > 1 else ""
+            new.append(replace(seen, name="", bundle=mark))
         return [
             *(
                 see_today(before, people, members=members, threshold=threshold)

@@ -35,7 +35,7 @@ class PublishedTable:
         exceptions: cells that are shown though the rule would hide them, with the
             reason.
         attacked: number of exact tables that it was attacked together with, published
-            before or in the same batch.
+            before or in the same bundle.
         compared: number of exact tables whose counts it was compared with, because
             some of their people came or left.
         unrelated: columns of other tables of which the owner says that they have
@@ -46,7 +46,7 @@ class PublishedTable:
         noisy: number of releases with noise that left from the account before.
         occupied: cells that readers know to hold somebody, whatever is hidden. Not
             part of the public file.
-        batch: mark of the tables that were published together with this one; empty if
+        bundle: mark of the tables that were published together with this one; empty if
             it was published alone.
         account: name of another account that it was published from; empty for the
             one that is asked.
@@ -63,7 +63,7 @@ class PublishedTable:
     anonymized: int = 0
     noisy: int = 0
     occupied: tuple[int, ...] = ()
-    batch: str = ""
+    bundle: str = ""
     account: str = ""
 
     @property
@@ -111,7 +111,7 @@ class PublishedTable:
             "exceptions": {
                 str(cell): reason for cell, reason in self.exceptions.items()
             },
-            **({"batch": self.batch} if self.batch else {}),
+            **({"bundle": self.bundle} if self.bundle else {}),
             **({"occupied": list(self.occupied)} if values else {}),
         }
 
@@ -156,7 +156,7 @@ class PublishedTable:
                 anonymized=fields.get("anonymized", 0),
                 noisy=fields.get("noisy", 0),
                 occupied=tuple(fields.get("occupied", lines)) if values else (),
-                batch=fields.get("batch", ""),
+                bundle=fields.get("bundle", ""),
             )
 
     def crosstab(self) -> list[list[str]]:
@@ -222,7 +222,7 @@ class PublishedTable:
             # a full cell is another reason
             hides_small_alone=self.rule.hide_zeros or not self.rule.hide_full,
             tables_before=self.attacked + self.compared,
-            batch=self.batch,
+            bundle=self.bundle,
             wanted=wanted,
             name=self.name,
         )
@@ -269,7 +269,7 @@ class ExactTable:
             "earlier table", "other table", or "few changed".
         bounds: how closely each hidden cell can be told.
         earlier_tables: names of the earlier tables that were attacked together with it.
-        batch_tables: names of the other tables that are published together with it.
+        bundle_tables: names of the other tables that are published together with it.
         compared: names of the earlier tables some of whose people came or left.
         told_before: number of counts that earlier tables tell already, together or
             alone.
@@ -286,7 +286,7 @@ class ExactTable:
     bounds: Mapping[int, CountBounds]
     earlier_tables: tuple[str, ...]
     solved_programs: int
-    batch_tables: tuple[str, ...] = ()
+    bundle_tables: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
     told_before: int = 0

@@ -296,7 +296,7 @@ def test_several_tables_are_made_and_published_together(app: Tab) -> None:
     published = app.curator.exact_tables()
     assert [table.title for table in published] == titles
     assert {table.attacked for table in published} == {2}
-    assert len({table.batch for table in published}) == 1
+    assert len({table.bundle for table in published}) == 1
     assert current.listed == []
     assert len(app.at.get("download_button")) == 6
 
