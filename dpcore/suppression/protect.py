@@ -498,8 +498,12 @@ def count_versions(
         bool(find_changed_cells(before, people).any())
         for before, people in earlier_tables
     )
-    attacked = len(earlier_tables) - changed + together - 1
-    return replace(table, attacked=attacked, compared=changed)
+    return replace(
+        table,
+        attacked=len(earlier_tables) - changed,
+        compared=changed,
+        bundled=together - 1,
+    )
 
 
 def attack_all(

@@ -34,8 +34,7 @@ class PublishedTable:
         counts: (cells,) in the order of `Layout`; None is hidden.
         exceptions: cells that are shown though the rule would hide them, with the
             reason.
-        attacked: number of exact tables that it was attacked together with, published
-            before or in the same bundle.
+        attacked: number of earlier exact tables that it was attacked together with.
         compared: number of exact tables whose counts it was compared with, because
             some of their people came or left.
         unrelated: columns of other tables of which the owner says that they have
@@ -46,8 +45,9 @@ class PublishedTable:
         noisy: number of releases with noise that left from the account before.
         occupied: cells that readers know to hold somebody, whatever is hidden. Not
             part of the public file.
-        bundle: mark of the tables that were published together with this one; empty if
-            it was published alone.
+        bundled: number of other tables that it was attacked and published together
+            with.
+        bundle: mark of all these tables; empty without others.
         account: name of another account that it was published from; empty for the
             one that is asked.
     """
@@ -63,6 +63,7 @@ class PublishedTable:
     anonymized: int = 0
     noisy: int = 0
     occupied: tuple[int, ...] = ()
+    bundled: int = 0
     bundle: str = ""
     account: str = ""
 
@@ -79,7 +80,7 @@ class PublishedTable:
     @property
     def is_first(self) -> bool:
         """Whether no other table about the same people was known."""
-        return not self.attacked and not self.compared
+        return not self.attacked and not self.compared and not self.bundled
 
     @property
     def possible_count(self) -> int:
@@ -111,7 +112,7 @@ class PublishedTable:
             "exceptions": {
                 str(cell): reason for cell, reason in self.exceptions.items()
             },
-            **({"bundle": self.bundle} if self.bundle else {}),
+            **({"bundled": self.bundled, "bundle": self.bundle} if self.bundle else {}),
             **({"occupied": list(self.occupied)} if values else {}),
         }
 
@@ -156,6 +157,7 @@ class PublishedTable:
                 anonymized=fields.get("anonymized", 0),
                 noisy=fields.get("noisy", 0),
                 occupied=tuple(fields.get("occupied", lines)) if values else (),
+                bundled=fields.get("bundled", 0),
                 bundle=fields.get("bundle", ""),
             )
 

@@ -187,7 +187,7 @@ def test_accounts_about_the_same_people_are_attacked_together(app: Tab) -> None:
     assert current.made_tables.content[0].earlier_tables == (
         "region × sex (people.csv)",
     )
-    assert "together with 1 other exact table about the same people" in app.text
+    assert "together with 1 earlier exact table about the same people" in app.text
 
 
 def test_an_exception_needs_a_reason_and_stands_below_the_table(app: Tab) -> None:
@@ -295,7 +295,8 @@ def test_several_tables_are_made_and_published_together(app: Tab) -> None:
     assert not app.errors
     published = app.curator.exact_tables()
     assert [table.title for table in published] == titles
-    assert {table.attacked for table in published} == {2}
+    assert {table.bundled for table in published} == {2}
+    assert "attacked together with 2 other exact tables" in app.text
     assert len({table.bundle for table in published}) == 1
     assert current.listed == []
     assert len(app.at.get("download_button")) == 6

@@ -330,7 +330,7 @@ def test_a_coarse_table_first_blocks_what_a_bundle_publishes() -> None:
     assert [one.published.title for one in made.content] == ["town", "town × sex"]
     published = curator.publish_tables(made)
     assert curator.exact_tables() == [*published]
-    assert {table.attacked for table in published} == {1}
+    assert {(table.attacked, table.bundled) for table in published} == {(0, 1)}
     assert not any(table.is_first for table in published)
     (mark,) = {table.bundle for table in published}
     assert mark
@@ -439,7 +439,7 @@ def see_in_bundle(
     plan: TablePlan, counts: np.ndarray, hidden: list[int], bundle: str
 ) -> AttackedTable:
     """Return a table that was published with another one, after a third one."""
-    table = dataclasses.replace(show(plan, counts, hidden), attacked=2, bundle=bundle)
+    table = dataclasses.replace(show(plan, counts, hidden), attacked=1, bundle=bundle)
     return table.as_attacked(frozenset(np.flatnonzero(counts).tolist()), {})
 
 

@@ -176,15 +176,15 @@ def _check_attack(made: ExactTable) -> Check:
             made.told_before,
         )
         return Check(verdict="review", sentence=words)
-    attacked = made.published.attacked
+    others = made.published.attacked + made.published.bundled
     words = _("The attack could work out no hidden count below the rule's threshold.")
-    if attacked:
+    if others:
         words = ngettext(
             "The attack could work out no hidden count below the rule's threshold, "
             "even together with {number} other exact table.",
             "The attack could work out no hidden count below the rule's threshold, "
             "even together with {number} other exact tables.",
-            attacked,
+            others,
         )
     return Check(verdict="pass", sentence=words)
 
@@ -321,16 +321,21 @@ def not_promised(table: PublishedTable) -> list[str]:
         "epsilon allows.",
         table.noisy,
     )
+    bundled = ngettext(
+        "It was published and attacked together with {number} other exact table.",
+        "It was published and attacked together with {number} other exact tables.",
+        table.bundled,
+    )
     return [
         _(
             "There is no epsilon. {shown} exact counts are shown, and {hidden} are "
             "hidden. Readers who know some of the people can compare."
         ).format(shown=number(len(table.counts) - hidden), hidden=number(hidden)),
         ngettext(
-            "The table was attacked together with {number} other exact table about "
+            "The table was attacked together with {number} earlier exact table about "
             "the same people. Tables from other servers or other owners, and files "
             "that nobody said are about the same people, were not known.",
-            "The table was attacked together with {number} other exact tables about "
+            "The table was attacked together with {number} earlier exact tables about "
             "the same people. Tables from other servers or other owners, and files "
             "that nobody said are about the same people, were not known.",
             table.attacked,
@@ -341,8 +346,9 @@ def not_promised(table: PublishedTable) -> list[str]:
             "such tables from other servers or other owners, or from files that "
             "nobody declared to be about the same people."
         ),
+        *([bundled] if table.bundled else []),
         *([compared] if table.compared else []),
-        *([related] if table.attacked or table.compared else []),
+        *([] if table.is_first else [related]),
         *(
             [
                 unrelated.format(

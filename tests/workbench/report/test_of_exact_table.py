@@ -45,7 +45,7 @@ def test_tables_of_changed_people_are_named_to_readers(compared: int) -> None:
         made([20, 30, 3, 7, 40]).published, attacked=1, compared=compared
     )
     words = " ".join(of_exact_table.not_promised(table))
-    assert "together with 1 other exact table about the same people" in words
+    assert "together with 1 earlier exact table about the same people" in words
     assert ("came or left since 2 exact tables" in words) == bool(compared)
     assert ("differs by 1 to 4 people" in words) == bool(compared)
     assert "readers with a map" in words
