@@ -319,11 +319,11 @@ def find_told(step: Step, tried: Counter[str]) -> list[tuple[int, tuple[str, ...
         def find_ends(one: Fits) -> tuple[float, float]:
             return one.find_end(weigh(one), -1), one.find_end(weigh(one), 1)
 
-        if fits.is_error[weigh(fits) > 0].all():
-            return False  # nobody can be there, or few errors that readers know
         low, high = find_ends(fits)
         if high >= least:
             return False
+        if not fits.find_end(weigh(fits) * ~fits.is_error, 1):
+            return False  # nobody can be there, or few errors that readers know
         # what was told as closely without the newest tables is not their fault
         is_old = before is not None and find_ends(before) == (low, high)
         tried["told before"] += is_old
