@@ -21,10 +21,12 @@ with left:
     columns = view.choose_groups(curator, page_state, axes)
     view.name_earlier_tables(curator)
     unrelated = view.confirm_unrelated_columns(curator)
-    plan = view.ask_plan()
+    plans = view.ask_plans()
     with button:
-        if view.show_make_button(curator, columns) or plan is not None:
-            view.make_table(curator, page_state, columns, rule, plan, unrelated)
+        is_pressed = view.show_make_button(curator, page_state, columns, rule)
+        view.show_list(page_state, columns, rule)
+        if is_pressed or plans:
+            view.make_tables(curator, page_state, columns, rule, plans, unrelated)
 with right:
     widgets.show_notice("tables")
     view.offer_miscoded(curator, page_state)

@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import dataclasses
 import inspect
+import itertools
 import json
 import os
 import shutil
@@ -56,7 +57,8 @@ from dpcore.schema import suggest_schema
 from dpcore.schema.linked import LinkedSchema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
-from dpcore.suppression import TablePlan
+from dpcore.suppression import ExactTable, PublishedTable
+from dpcore.suppression.plan import read_plans
 from dpcore.synthesis import load_recipe
 from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.digests import combine_tables
@@ -900,16 +902,19 @@ def _redirect_stdout_to_stderr() -> Iterator[None]:
 
 
 def tables(arguments: argparse.Namespace) -> str:
-    """Publish an exact table of counts by a plan. This adds a ledger line, no charge.
+    """Publish exact tables of counts by plans. This adds ledger lines, no charge.
 
-    Small counts are hidden, and the table is attacked together with every exact table
-    on file before it leaves. Ends with 0 if it is published, 1 if it is refused, 2 for
-    bad input.
+    Small counts are hidden, and the tables are attacked together and with every exact
+    table on file before they leave: all of them, or none. Ends with 0 if they are
+    published, 1 if they are refused, 2 for bad input.
     """
-    plan = TablePlan.from_json(arguments.plan.read_text("utf-8"))
-    unrelated = dict.fromkeys([*plan.unrelated, *(arguments.unrelated or ())])
-    plan = dataclasses.replace(plan, unrelated=tuple(unrelated))
-    read_policy().check_table(plan)
+    plans = []
+    for plan in itertools.chain(
+        *(read_plans(file.read_text("utf-8")) for file in arguments.plan)
+    ):
+        unrelated = dict.fromkeys([*plan.unrelated, *(arguments.unrelated or ())])
+        plans.append(dataclasses.replace(plan, unrelated=tuple(unrelated)))
+        read_policy().check_table(plan)
     if arguments.to.exists():
         raise UsageError(
             "the folder of the table is there already", remedy="choose a new name"
@@ -918,37 +923,56 @@ def tables(arguments: argparse.Namespace) -> str:
     people = ledger_of(find_steward(arguments.address))
     others = same_people.tables_of_same_people(curator.account.dataset, people)
     with _redirect_stdout_to_stderr():
-        made = curator.exact_table(plan, others=others)
+        made = curator.make_exact_tables(plans, others=others)
         arguments.to.mkdir()
         try:
             # another account may have published a table meanwhile
             others = same_people.tables_of_same_people(curator.account.dataset, people)
-            published = curator.publish_table(made, others=others)
+            published = curator.publish_tables(made, others=others)
         except BaseException:
             arguments.to.rmdir()
             raise
-    (arguments.to / "table.csv").write_text(published.to_csv(), "utf-8")
-    (arguments.to / "table.json").write_text(published.to_json(), "utf-8")
-    (arguments.to / "table.html").write_bytes(of_exact_table.public_page(published))
-    # the internal report goes beside the folder, so that nobody publishes it with the
-    # table
-    report = arguments.to.with_name(f"{arguments.to.name} internal.html")
-    report.write_bytes(of_exact_table.report_page(made.content))
+    is_alone = len(plans) == 1
+    told = [
+        _write_exact_table(arguments.to, "" if is_alone else f" {number}", table, own)
+        for number, (table, own) in enumerate(
+            zip(published, made.content, strict=True), start=1
+        )
+    ]
+    return json.dumps(told[0] if is_alone else {"tables": told}, ensure_ascii=False)
+
+
+def _write_exact_table(
+    folder: Path, number: str, published: PublishedTable, made: ExactTable
+) -> dict[str, Any]:
+    """Write the files of an exact table, and its report beside the folder.
+
+    So nobody publishes the report with the table.
+
+    Args:
+        number: part of the names of its files.
+
+    Returns: what is said of it. A log is read by many: what was checked is in the
+        report alone.
+    """
+    name = f"table{number}"
+    (folder / f"{name}.csv").write_text(published.to_csv(), "utf-8")
+    (folder / f"{name}.json").write_text(published.to_json(), "utf-8")
+    (folder / f"{name}.html").write_bytes(of_exact_table.public_page(published))
+    report = folder.with_name(f"{folder.name}{number} internal.html")
+    report.write_bytes(of_exact_table.report_page(made))
     counts = published.counts
-    # a log is read by many: what was checked is in the report alone
-    checks = of_exact_table.list_checks(made.content)
-    return json.dumps(
-        {
-            "cells": len(counts),
-            "hidden": sum(count is None for count in counts),
-            "summary": of_exact_table.find_verdict(checks),
-            "attacked with": list(made.content.earlier_tables),
-            "compared with": list(made.content.compared),
-            "table": str(arguments.to),
-            "report": str(report),
-        },
-        ensure_ascii=False,
-    )
+    checks = of_exact_table.list_checks(made)
+    return {
+        **({"columns": list(published.layout.columns)} if number else {}),
+        "cells": len(counts),
+        "hidden": sum(count is None for count in counts),
+        "summary": of_exact_table.find_verdict(checks),
+        "attacked with": [*made.earlier_tables, *made.bundle_tables],
+        "compared with": list(made.compared),
+        "table": str(folder / f"{name}.csv") if number else str(folder),
+        "report": str(report),
+    }
 
 
 def _open_asked_table(

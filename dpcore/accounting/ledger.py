@@ -15,7 +15,7 @@ import dataclasses
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
@@ -364,6 +364,12 @@ class Ledger(Protocol):
         """Record an action that differential privacy does not cover.
 
         Raises: RequestConflict if the id is taken.
+        """
+
+    def note_all(self, dataset: str, notes: Mapping[str, dict[str, Any]]) -> None:
+        """Record several such actions by their ids: all of them, or none.
+
+        Raises: RequestConflict if an id is taken.
         """
 
     def standing(self, dataset: str) -> Standing:

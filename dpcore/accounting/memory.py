@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 from dpcore.accounting.chain import (
@@ -107,10 +108,15 @@ class MemoryLedger:
             )
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        self.note_all(dataset, {request_id: content})
+
+    def note_all(self, dataset: str, notes: Mapping[str, dict[str, Any]]) -> None:
         with self._lock:
             standing = self._checked_standing(dataset)
-            self._check_states(dataset, request_id, [])
-            self._append_line(standing, request_id, "outside", NO_CHARGE, content)
+            for request_id in notes:
+                self._check_states(dataset, request_id, [])
+            for request_id, content in notes.items():
+                self._append_line(standing, request_id, "outside", NO_CHARGE, content)
 
     def standing(self, dataset: str) -> Standing:
         with self._lock:

@@ -65,7 +65,7 @@ from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.protect import (
     attack_all,
     count_versions,
-    protect_table,
+    protect_tables,
 )
 from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.synthesis import Recipe
@@ -523,48 +523,66 @@ class Curator(TableOnFile):
         *,
         others: Sequence[PublishedTable] = (),
     ) -> InternalReport[ExactTable]:
-        """Count people in a table and hide cells, outside differential privacy.
+        """Make a single exact table, see `make_exact_tables`."""
+        made = self.make_exact_tables([plan], on_progress, others=others)
+        return InternalReport(kind=LEDGER_KEY, content=made.content[0])
 
-        The ledger notes it. The result is internal until `publish_table` accepts it.
+    def make_exact_tables(
+        self,
+        plans: Sequence[TablePlan],
+        on_progress: OnProgress = ignore_stage_progress,
+        *,
+        others: Sequence[PublishedTable] = (),
+    ) -> InternalReport[tuple[ExactTable, ...]]:
+        """Count people in tables and hide cells, outside differential privacy.
+
+        The tables are protected together, so each one may show what the others allow.
+        The ledger notes it. The result is internal until `publish_tables` accepts it.
 
         Args:
-            plan: columns, hierarchies and the rule; a column without a hierarchy shows
-                each of its values.
+            plans: columns, hierarchies and the rule of each table; a column without a
+                hierarchy shows each of its values.
             on_progress: called with the stage and the share done; what it raises ends
                 the work.
             others: exact tables of other accounts about the same people, as their
-                owner says. They are attacked together with this one if their counts
-                are those of these people, and compared with it if some people came
+                owner says. They are attacked together with these if their counts
+                are those of these people, and compared with them if some people came
                 or left.
 
-        Raises: InfeasibleError if the table cannot be protected, alone or together
-            with exact tables on file, which are named; HierarchyError, LimitError,
+        Raises: InfeasibleError if the tables cannot be protected, together or with
+            exact tables on file, which are named; HierarchyError, LimitError,
             SchemaError, ParameterError.
         """
-        about = {"evaluation": LEDGER_KEY, "about": list(plan.about)}
+        columns = dict.fromkeys(name for plan in plans for name in plan.about)
+        about = {"evaluation": LEDGER_KEY, "about": list(columns)}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         tabulated = tabulate(
             self._engine,
-            plan,
+            plans,
             self.schema,
             list_published_tables(self.lines()),
             others,
         )
-        table = self._compute(
-            protect_table,
-            tabulated.plan,
+        tables = self._compute(
+            protect_tables,
+            tabulated.plans,
             tabulated.counts,
             tabulated.earlier,
             tabulated.maps,
             on_progress=on_progress,
         )
-        published = note_other_outputs(table.published, self.lines())
-        table = dataclasses.replace(table, published=published)
-        return InternalReport(kind=LEDGER_KEY, content=table)
+        lines = self.lines()
+        content = tuple(
+            dataclasses.replace(
+                table, published=note_other_outputs(table.published, lines)
+            )
+            for table in tables
+        )
+        return InternalReport(kind=LEDGER_KEY, content=content)
 
     def count_rare_people(
         self,
-        plan: TablePlan,
+        plans: Sequence[TablePlan],
         pair: tuple[str, str],
         *,
         others: Sequence[PublishedTable] = (),
@@ -574,14 +592,14 @@ class Curator(TableOnFile):
         The ledger notes it.
 
         Args:
-            plan: of an exact table that such people keep from being published.
+            plans: of exact tables that such people keep from being published.
             pair: an inner and an outer column, such as town and district.
             others: as of `exact_table`.
         """
         about = {"evaluation": LEDGER_KEY, "about": list(pair)}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         earlier = list_published_tables(self.lines())
-        tabulated = tabulate(self._engine, plan, self.schema, earlier, others)
+        tabulated = tabulate(self._engine, plans, self.schema, earlier, others)
         people = sum(
             sum(find_errors(known).values())
             for known in tabulated.maps
@@ -596,32 +614,47 @@ class Curator(TableOnFile):
         *,
         others: Sequence[PublishedTable] = (),
     ) -> PublishedTable:
-        """Publish an exact table: attack it again, and note it in the ledger.
+        """Publish the result of `exact_table`, see `publish_tables`."""
+        bundle: tuple[ExactTable, ...] = (report.content,)
+        reports = InternalReport(kind=LEDGER_KEY, content=bundle)
+        return self.publish_tables(reports, on_progress, others=others)[0]
 
-        It is attacked together with every exact table on file by now. From then on,
-        every guarantee of this account says that it was published.
+    def publish_tables(
+        self,
+        report: InternalReport[tuple[ExactTable, ...]],
+        on_progress: OnProgress = ignore_stage_progress,
+        *,
+        others: Sequence[PublishedTable] = (),
+    ) -> tuple[PublishedTable, ...]:
+        """Publish exact tables: attack them again, and note all in the ledger.
+
+        They are attacked together with every exact table on file by now. From then on,
+        every guarantee of this account says that they were published. Either all are
+        noted or none.
 
         Args:
-            report: the result of `exact_table`.
+            report: the result of `make_exact_tables`.
             on_progress: called with the stage and the share done.
-            others: as of `exact_table`, by now.
+            others: as of `make_exact_tables`, by now.
 
         Raises: DisclosureError if the attack tells a hidden count, or the people are
             others by now; RequestConflict if another table is published meanwhile.
         """
-        table = report.content.published
-        earlier = list_published_tables(self.lines())
-        tabulated = tabulate(
-            self._engine, report.content.plan, self.schema, earlier, others
-        )
-        if tabulated.counts.tolist() != list(report.content.true_counts):
+        made = report.content
+        tables = [one.published for one in made]
+        lines = self.lines()
+        earlier = list_published_tables(lines)
+        plans = [one.plan for one in made]
+        tabulated = tabulate(self._engine, plans, self.schema, earlier, others)
+        counts = [tuple(own.tolist()) for own in tabulated.counts]
+        if counts != [one.true_counts for one in made]:
             raise DisclosureError(
                 "this data set holds other people than when the table was made",
                 remedy="make the table again",
             )
         outcome = self._compute(
             attack_all,
-            table,
+            tables,
             tabulated.counts,
             tabulated.earlier,
             tabulated.maps,
@@ -634,19 +667,28 @@ class Curator(TableOnFile):
                 remedy="make the table again, so that more cells are hidden",
                 tables=", ".join(outcome.blamed),
             )
-        table = note_other_outputs(
-            count_versions(table, tabulated.earlier), self.lines()
+        bundle = uuid.uuid4().hex if len(tables) > 1 else ""
+        published = tuple(
+            dataclasses.replace(
+                note_other_outputs(
+                    count_versions(table, tabulated.earlier, len(tables)), self.lines()
+                ),
+                bundle=bundle,
+            )
+            for table in tables
         )
-        noted = {
-            LEDGER_KEY: table.to_record(),
-            "about": list(table.layout.columns),
-            **self._declared,
-        }
         # The running number keeps two tables from being published at once, unattacked
         # together
-        request = f"{LEDGER_KEY} {len(earlier) + 1}"
-        self.ledger.note(self.account.dataset, request, noted)
-        return table
+        notes = {
+            f"{LEDGER_KEY} {number}": {
+                LEDGER_KEY: table.to_record(),
+                "about": list(table.layout.columns),
+                **self._declared,
+            }
+            for number, table in enumerate(published, start=len(earlier) + 1)
+        }
+        self.ledger.note_all(self.account.dataset, notes)
+        return published
 
     def evaluate(
         self,

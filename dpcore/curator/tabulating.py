@@ -45,29 +45,29 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Tabulated:
-    """Counts of people for a plan, and for the tables that were published before.
+    """Counts of people for plans, and for the tables that were published before.
 
     Attributes:
-        plan: with a hierarchy of every column.
-        counts: (cells,) of the plan.
-        earlier: tables that are attacked together with it, with the people of today.
+        plans: with a hierarchy of every column.
+        counts: of each plan, (cells,).
+        earlier: tables that are attacked together with them, with the people of today.
         maps: what readers know of the columns of all these tables.
     """
 
-    plan: TablePlan
-    counts: Ints
+    plans: list[TablePlan]
+    counts: list[Ints]
     earlier: list[tuple[PublishedTable, Ints]]
     maps: list[KnownMap]
 
 
 def tabulate(
     engine: Engine,
-    plan: TablePlan,
+    plans: Sequence[TablePlan],
     schema: Schema,
     earlier: Sequence[PublishedTable],
     others: Sequence[PublishedTable],
 ) -> Tabulated:
-    """Count people for a plan and for the tables on file, in one state of the engine.
+    """Count people for plans and for the tables on file, in one state of the engine.
 
     Args:
         earlier: published from this account.
@@ -79,11 +79,16 @@ def tabulate(
     names = set(engine.domain.names)
     unit = schema.unit
     missing = {name for table in tables for name in table.layout.columns} - names
-    _check_unrelated(missing, plan, tables)
+    _check_unrelated(missing, plans, tables)
     with engine.hold_state():
-        people = read_people(engine, plan.column_names, unit)
-        complete = complete_plan(plan, people, _groups_around(engine, plan), schema)
-        counts = count_people(complete, people)
+        complete = []
+        counts = []
+        for plan in plans:
+            people = read_people(engine, plan.column_names, unit)
+            groups = _groups_around(engine, plan)
+            complete.append(complete_plan(plan, people, groups, schema))
+            counts.append(count_people(complete[-1], people))
+        total = counts[0][0]
         recounted = []
         unreadable = set()
         for table in tables:
@@ -91,24 +96,27 @@ def tabulate(
             people_here = read_people(engine, here, unit) if here else None
             if people_here is not None:
                 recoded = _find_recoded_columns(table, people_here)
-                _check_unrelated(recoded, plan, tables)
+                _check_unrelated(recoded, plans, tables)
                 unreadable |= recoded
                 if recoded:
                     here = tuple(name for name in here if name not in recoded)
                     people_here = read_people(engine, here, unit) if here else None
-            recounted.append((table, recount_published(table, people_here, counts[0])))
+            recounted.append((table, recount_published(table, people_here, total)))
         maps = _find_maps(engine, unit, complete, tables, names - unreadable)
-    return Tabulated(plan=complete, counts=counts, earlier=recounted, maps=maps)
+    return Tabulated(plans=complete, counts=counts, earlier=recounted, maps=maps)
 
 
 def _check_unrelated(
-    columns: Collection[str], plan: TablePlan, tables: Sequence[PublishedTable]
+    columns: Collection[str],
+    plans: Sequence[TablePlan],
+    tables: Sequence[PublishedTable],
 ) -> None:
     """Refuse earlier tables with columns that cannot be attacked together.
 
-    Raises: InfeasibleError unless the owner says that the columns are unrelated.
+    Raises: InfeasibleError unless the owner says of each plan that they are unrelated.
     """
-    unknown = sorted(set(columns) - set(plan.unrelated))
+    said = set.intersection(*(set(plan.unrelated) for plan in plans))
+    unknown = sorted(set(columns) - said)
     if unknown:
         raise InfeasibleError(
             "an exact table about the same people has columns that this file lacks, "
@@ -170,7 +178,7 @@ def _find_recoded_columns(table: PublishedTable, people: DistinctRows) -> set[st
 def _find_maps(
     engine: Engine,
     unit: PrivacyUnit,
-    plan: TablePlan,
+    plans: Sequence[TablePlan],
     tables: Sequence[PublishedTable],
     names: Collection[str],
 ) -> list[KnownMap]:
@@ -184,13 +192,22 @@ def _find_maps(
     """
     columns = dict.fromkeys(
         name
-        for own in (plan.column_names, *(table.layout.columns for table in tables))
+        for own in (
+            *(plan.column_names for plan in plans),
+            *(table.layout.columns for table in tables),
+        )
         for name in own
         if name in names
     )
-    thresholds = [plan.rule.threshold, *(one.rule.threshold for one in tables)]
-    layouts = [plan.build_layout(), *(table.layout for table in tables)]
-    miscoded = {frozenset(pair) for pair in plan.miscoded}
+    thresholds = [
+        *(plan.rule.threshold for plan in plans),
+        *(table.rule.threshold for table in tables),
+    ]
+    layouts = [
+        *(plan.build_layout() for plan in plans),
+        *(table.layout for table in tables),
+    ]
+    miscoded = {frozenset(pair) for plan in plans for pair in plan.miscoded}
     found = []
     for pair, people in _count_pairs(engine, unit, tuple(columns)):
         known = find_map(

@@ -364,7 +364,7 @@ class Reader:
 
     def bound_hidden_cells(
         self, table: int, on_progress: OnProgress
-    ) -> dict[int, CountBounds]:
+    ) -> dict[Place, CountBounds]:
         """Bound the hidden cells of a table: exactly if they are few.
 
         Otherwise the bounds are the smallest and largest counts in two solutions.
@@ -385,14 +385,14 @@ class Reader:
             if solution is not None:
                 seen.record(solution)
         is_exact = len(cells) <= MAX_EXACT_INTERVALS
-        found = {}
+        found: dict[Place, CountBounds] = {}
         for number, cell in enumerate(cells):
             low, high = seen.low[number], seen.high[number]
             if is_exact:
                 low, high = self._find_whole_ends(seen, number)
                 on_progress("bounding", (number + 1) / len(cells))
             if math.isfinite(low) and math.isfinite(high):
-                found[cell] = CountBounds(
+                found[table, cell] = CountBounds(
                     low=int(low), high=int(high), is_exact=is_exact
                 )
         return found

@@ -87,16 +87,24 @@ def _list_reason_ranges(
 def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide | None:
     """Return the reasons of a table to hide cells; None if they are not known.
 
-    Tables before it have some if readers know that their columns belong together. They
-    are not known if a full cell may be the reason, or if people came or left since. If
-    they came or left before, only cells that few changed are asked for.
+    Tables before it, and those published with it, have some if readers know that their
+    columns belong together. They are not known if a full cell may be the reason, or if
+    people came or left since. If they came or left before, only cells that few changed
+    are asked for.
     """
     table = system.tables[number]
     own = {*system.blocks.families_of(table.columns)}
+
+    def is_beside(other: AttackedTable) -> bool:
+        """Return whether a table was published together with it, about its people."""
+        is_of_today = not table.is_past and not other.is_changed
+        return is_of_today and other.is_published_with(table)
+
     before = [
         at
         for at, other in enumerate(system.tables)
-        if other.tables_before < table.tables_before
+        if at != number
+        and (other.tables_before < table.tables_before or is_beside(other))
         and not other.is_past
         and not own.isdisjoint(system.blocks.families_of(other.columns))
     ]
@@ -146,6 +154,8 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
             system.places[at, cell].tobytes()
             for at in before
             if not system.tables[at].is_changed
+            # of two tables that hide a cell together, none is the reason of the other
+            and not system.tables[at].is_published_with(table)
             for cell, count in enumerate(system.tables[at].counts)
             if count is None
         ),

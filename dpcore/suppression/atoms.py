@@ -471,18 +471,21 @@ def _split_columns(tables: Sequence[AttackedTable]) -> dict[str, list[Group]]:
     """
     groups: dict[str, list[Group]] = {}
     complete: dict[str, Group] = {}
-    newest = max(
-        (at for at, one in enumerate(tables) if one.complete_columns), default=0
-    )
-    for at, table in enumerate(tables):
+    of_today: dict[str, Group] = {}
+    newest = next((one for one in reversed(tables) if one.complete_columns), None)
+    for table in tables:
         for name, axis in zip(table.columns, table.groups, strict=True):
             own = [group for group in axis if group is not None]
             groups.setdefault(name, []).extend(own)
             if name in table.complete_columns:
                 values = frozenset[str]().union(*own)
-                # the newest table lists the values of today, earlier ones those of then
-                earlier = complete.get(name, frozenset())
-                complete[name] = values if at == newest else values | earlier
+                # the newest tables list the values of today, earlier ones those of then
+                if newest is not None and table.is_published_with(newest):
+                    values &= of_today.setdefault(name, values)
+                    of_today[name] = values
+                else:
+                    values |= complete.get(name, frozenset())
+                complete[name] = values
     parts = {}
     for name, own in groups.items():
         listed = complete.get(name, frozenset[str]().union(*own))

@@ -12,7 +12,7 @@ readers after the other by `_reader`, with the programs of `_programs`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from dpcore.progress import OnProgress, ignore_stage_progress
@@ -35,7 +35,7 @@ def attack(
     *,
     maps: Sequence[KnownMap] = (),
     known: KnownBounds | None = None,
-    bounded_table: int | None = None,
+    bounded_tables: Collection[int] = (),
     on_progress: OnProgress = ignore_stage_progress,
 ) -> AttackOutcome:
     """Try to find the hidden counts of tables about the same people.
@@ -49,7 +49,7 @@ def attack(
         tables: all that was published.
         maps: what readers know of pairs of columns.
         known: what was told before, see `find_known_bounds`.
-        bounded_table: a table whose hidden cells are bounded too, for the report.
+        bounded_tables: tables whose hidden cells are bounded too, for the report.
         on_progress: called with the share of decided cells.
 
     Raises: LimitError for too many combinations; InfeasibleError if no people fit all
@@ -62,7 +62,7 @@ def attack(
         usual_maps,
         known,
         kind="usual maps",
-        bounded_table=bounded_table,
+        bounded_tables=bounded_tables,
         on_progress=on_progress,
     )
     if len(usual_maps) < len(maps):
@@ -92,7 +92,7 @@ def _attack_as_reader(
     on_progress: OnProgress,
     first_group: int | None = None,
     skipped: frozenset[Target] = frozenset(),
-    bounded_table: int | None = None,
+    bounded_tables: Collection[int] = (),
 ) -> list[AttackOutcome]:
     """Attack as readers who have some maps, and as those who know less of them.
 
@@ -159,8 +159,8 @@ def _attack_as_reader(
         ask(reader, demands, skipped | _list_told(outcomes))
         ask_trusting(reader, "no number", frozenset())
         demands = [one for one in demands if reader.is_settled(one)]
-    if bounded_table is not None:
-        bounds = reader.bound_hidden_cells(bounded_table, on_progress)
+    for table in bounded_tables:
+        bounds = reader.bound_hidden_cells(table, on_progress)
         outcomes.append(AttackOutcome(bounds=bounds))
     outcomes.append(AttackOutcome(programs=reader.solved_programs))
     # 4. Readers without maps
@@ -181,23 +181,27 @@ def _attack_as_reader(
 
 def find_known_bounds(
     tables: Sequence[AttackedTable],
-    new: int,
+    new: Collection[int],
     maps: Sequence[KnownMap] = (),
 ) -> KnownBounds:
-    """Return the bounds of what all tables but the new one tell too closely.
+    """Return the bounds of what all tables but the new ones tell too closely.
 
-    A table that leaves these bounds as they are, for each kind of readers, adds
-    nothing. Nobody is taken to know who is in its cells: what is assumed may refuse a
+    New tables that leave these bounds as they are, for each kind of readers, add
+    nothing. Nobody is taken to know who is in their cells: what is assumed may refuse a
     table, but never excuse one.
     """
     dropped = _find_dropped_columns(tables, new)
-    blank = replace(
-        tables[new],
-        counts=(None,) * len(tables[new].counts),
-        occupied_cells=frozenset(),
-        complete_columns=tables[new].complete_columns - dropped,
-    )
-    without = [*tables[:new], blank, *tables[new + 1 :]]
+    without = [
+        replace(
+            table,
+            counts=(None,) * len(table.counts),
+            occupied_cells=frozenset(),
+            complete_columns=table.complete_columns - dropped,
+        )
+        if number in new
+        else table
+        for number, table in enumerate(tables)
+    ]
     # Whatever is told counts as known, so all kinds of readers are asked of it
     outcome = attack(without, maps=maps, known=_AskForAll())
     return {
@@ -218,14 +222,16 @@ def drop_occupied_cells(tables: Sequence[AttackedTable]) -> list[AttackedTable]:
     ]
 
 
-def _find_dropped_columns(tables: Sequence[AttackedTable], new: int) -> frozenset[str]:
-    """Return the columns of which the new table does not list a value of others."""
+def _find_dropped_columns(
+    tables: Sequence[AttackedTable], new: Collection[int]
+) -> frozenset[str]:
+    """Return the columns of which a new table does not list a value of others."""
     listed: dict[str, set[str]] = {}
     for name, axis in _list_axes(tables):
         listed.setdefault(name, set()).update(*axis)
     return frozenset(
         name
-        for name, axis in _list_axes([tables[new]])
+        for name, axis in _list_axes(tables[number] for number in new)
         if set[str]().union(*axis) < listed[name]
     )
 

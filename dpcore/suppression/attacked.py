@@ -28,6 +28,8 @@ class AttackedTable:
         hides_small_alone: whether a hidden cell is small, or protects small groups, and
             readers know that.
         tables_before: how many tables were known when it was published.
+        bundle: mark of the tables that were published together with it; empty if it was
+            published alone.
         counts_then: the shown counts when it was published, if people came or left
             since; else empty.
         wanted: counts that must be possible for some hidden cells, beyond the
@@ -52,12 +54,17 @@ class AttackedTable:
     hide_full: bool = False
     hides_small_alone: bool = False
     tables_before: int = 0
+    bundle: str = ""
     counts_then: tuple[int | None, ...] = ()
     wanted: Mapping[int, int] = field(default_factory=dict)
     is_past: bool = False
     moved_cells: tuple[int, ...] = ()
     changes: tuple[tuple[int, ...], ...] = ()
     name: str = ""
+
+    def is_published_with(self, other: AttackedTable) -> bool:
+        """Return whether both tables were published together."""
+        return self is other or (bool(self.bundle) and self.bundle == other.bundle)
 
     @property
     def is_changed(self) -> bool:

@@ -108,6 +108,7 @@ class CellHider:
     Attributes:
         is_fixed: cells that must stay shown, or are known anyway.
         min_counts: people whom attackers know to be in each cell.
+        weights: (cells,) how much more it costs to hide a cell; 1 for the usual cost.
     """
 
     layout: Layout
@@ -116,6 +117,7 @@ class CellHider:
     is_hidden: Bools
     is_fixed: Bools
     min_counts: Ints
+    weights: Floats | None = None
 
     def __post_init__(self) -> None:
         from scipy import sparse
@@ -131,6 +133,8 @@ class CellHider:
             (values, (lines, cells)), shape=(len(equations), self.layout.size)
         )
         self._cost = 1 + np.log1p(self.counts.astype(np.float64))
+        if self.weights is not None:
+            self._cost *= self.weights
         self._primary = self.is_hidden.copy()
 
     def choose(self, on_progress: OnProgress = ignore_stage_progress) -> Bools:

@@ -63,7 +63,7 @@ class AttackOutcome:
     Attributes:
         revealed_cells: cells that are told too closely.
         known_cells: cells that were told as closely without the new table.
-        bounds: of hidden cells, by cell.
+        bounds: of hidden cells, by place.
         programs: linear and integer programs that were solved.
         blamed: names of the tables that tell the revealed cells.
         told_nestings: inner and outer columns of which rare pairs are told.
@@ -71,7 +71,7 @@ class AttackOutcome:
 
     revealed_cells: tuple[RevealedCell, ...] = ()
     known_cells: tuple[RevealedCell, ...] = ()
-    bounds: Mapping[int, CountBounds] = field(default_factory=dict)
+    bounds: Mapping[Place, CountBounds] = field(default_factory=dict)
     programs: int = 0
     blamed: tuple[str, ...] = ()
     told_nestings: tuple[tuple[str, str], ...] = ()
@@ -82,7 +82,7 @@ def combine_outcomes(outcomes: Sequence[AttackOutcome]) -> AttackOutcome:
     return AttackOutcome(
         revealed_cells=tuple(one for own in outcomes for one in own.revealed_cells),
         known_cells=tuple(one for own in outcomes for one in own.known_cells),
-        bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
+        bounds={at: bound for own in outcomes for at, bound in own.bounds.items()},
         programs=sum(own.programs for own in outcomes),
         blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
         told_nestings=tuple(

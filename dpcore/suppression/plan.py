@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
@@ -232,6 +232,27 @@ class TablePlan:
                     for inner, outer in map(_read_texts, fields.get("miscoded", ()))
                 ),
             )
+
+
+def write_plans(plans: Sequence[TablePlan]) -> str:
+    """Write one plan as JSON, or a list of several, to be read by `read_plans`."""
+    texts = [plan.to_json() for plan in plans]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def read_plans(text: str) -> list[TablePlan]:
+    """Read one plan or a JSON list of plans.
+
+    Raises: as `TablePlan.from_json`; ParameterError for an empty list.
+    """
+    given = parse_json(text)
+    if not isinstance(given, list):
+        return [TablePlan.from_json(text)]
+    if not given:
+        raise ParameterError(
+            "there is no plan in the list", remedy="write a plan of each table"
+        )
+    return [TablePlan.from_json(json.dumps(one)) for one in given]
 
 
 def _read_texts(labels: Iterable[object]) -> list[str]:

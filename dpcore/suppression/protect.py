@@ -1,28 +1,33 @@
-"""Hide cells of a table until attacks on it and all earlier tables fail."""
+"""Hide cells of tables until attacks on them and all earlier tables fail.
+
+Tables that are published together are protected together: where they tell something, a
+cell of any of them may be hidden.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.schema.values import MISSING
+from dpcore.suppression._draft import Draft
 from dpcore.suppression.attack import attack, drop_occupied_cells, find_known_bounds
 from dpcore.suppression.attacked import AttackedTable, KnownMap
-from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
-from dpcore.suppression.layout import Layout
-from dpcore.suppression.outcome import AttackOutcome, KnownBounds, combine_outcomes
+from dpcore.suppression.outcome import (
+    AttackOutcome,
+    KnownBounds,
+    Place,
+    combine_outcomes,
+)
 from dpcore.suppression.plan import TablePlan
-from dpcore.suppression.published import ExactTable, PublishedTable, list_lines
-from dpcore.suppression.rules import HidingRule
+from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.suppression.versions import (
     EarlierTables,
     find_changed_cells,
-    find_close_counts,
     find_complete_columns,
     find_moved_cells,
     match_cells,
@@ -33,10 +38,13 @@ from dpcore.suppression.versions import (
 
 MAX_REPAIR_ROUNDS = 200  # rounds of attack and suppression
 
-MAX_CELLS_SHOWN_AGAIN = 1_000  # of a table whose cells are shown again after repairs
+MAX_CELLS_SHOWN_AGAIN = 1_000  # of tables whose cells are shown again after repairs
+MAX_CELLS_OF_ORDERS = 1_000  # of tables of which each one is tried as the first
 MAX_ATTACKS_TO_SHOW = 100  # attacks, each with some hidden cells shown
+COST_OF_TWIN = 2.0
+"""Cost of hiding a cell of another table too, which then hides further cells."""
+NEW_BUNDLE = "new"  # mark of tables that are not published yet
 
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
@@ -47,321 +55,470 @@ def protect_table(
     maps: Sequence[KnownMap] = (),
     on_progress: OnProgress = ignore_stage_progress,
 ) -> ExactTable:
-    """Hide cells until an attack reveals no count of this or an earlier table.
+    """Protect a single table, see `protect_tables`."""
+    return protect_tables([plan], [counts], earlier_tables, maps, on_progress)[0]
+
+
+def protect_tables(
+    plans: Sequence[TablePlan],
+    counts: Sequence[Ints],
+    earlier_tables: EarlierTables = (),
+    maps: Sequence[KnownMap] = (),
+    on_progress: OnProgress = ignore_stage_progress,
+) -> list[ExactTable]:
+    """Hide cells until an attack reveals no count of these or of earlier tables.
+
+    One table comes first; each further one shows no cell that another one hides. Where
+    they tell something together, the attack chooses a cell of any of them. Of small
+    tables, each one is tried as the first, and the fewest hidden people are best; of
+    others, the most detailed one is.
 
     Args:
-        plan: with hierarchies.
-        counts: (cells,) people in each cell of its layout.
+        plans: with hierarchies, of tables that are published together.
+        counts: of each table, (cells,) people in each cell of its layout.
         earlier_tables: tables that were published about the same people, with the
             people of today; some may have come or left.
-        maps: what readers know of pairs of columns of these tables.
+        maps: what readers know of pairs of columns of all these tables.
         on_progress: called with the stage and the share done.
 
-    Raises: InfeasibleError if no table can be published; ParameterError for an
-        exception that names no cell or is not needed.
+    Returns: the tables in the order of their plans.
+
+    Raises: InfeasibleError if the tables cannot be published together; ParameterError
+        for an exception that names no cell or is not needed.
     """
-    layout = plan.build_layout()
-    risky = find_risky_cells(layout, counts, plan.rule)
-    exceptions = {layout.find_cell(one.labels): one.reason for one in plan.exceptions}
-    if any(layout.is_ambiguous(one.labels) for one in plan.exceptions):
-        raise ParameterError(
-            "several cells have the labels of an exception",
-            remedy="give the groups of the table different labels",
-        )
-    if not exceptions.keys() <= risky.keys():
-        raise ParameterError(
-            "an exception is for a cell that the rule shows anyway",
-            remedy="leave this exception out",
-        )
-    reasons = {cell: why for cell, why in risky.items() if cell not in exceptions}
-    if 0 in reasons:
-        raise InfeasibleError(
-            "the whole table has fewer people than the rule requires in one cell, {least}",
-            remedy="choose another table, or a rule with a smaller number",
-            least=plan.rule.threshold,
-        )
-    wanted = match_close_counts(layout, plan.rule.threshold, earlier_tables)
-    if 0 in wanted:
-        raise _few_changed_error(plan.rule, earlier_tables)
-    if wanted.keys() & exceptions.keys():
-        raise InfeasibleError(
-            "an exception is for a cell whose count is close to that of an exact "
-            "table about the same people: the two counts together would give away "
-            "the people who came or left",
-            remedy="leave this exception out",
-        )
-    for cell in wanted:
-        reasons.setdefault(cell, "few changed")
-    shown_before, hidden_before = _match_earlier_cells(
-        layout, counts, plan.rule, earlier_tables
-    )
-    hiding = sorted(
-        {hidden_before[cell] for cell in exceptions if cell in hidden_before}
-    )
-    if hiding:
-        raise InfeasibleError(
-            "an exception is for a cell that an earlier exact table hides, and showing "
-            "it would give away what that table protects: {tables}",
-            remedy="leave this exception out",
-            tables=", ".join(hiding),
-        )
-    for cell in hidden_before:
-        reasons.setdefault(cell, "earlier table")
-    hidden = np.zeros(layout.size, dtype=bool)
-    hidden[list(reasons)] = True
-    fixed = np.zeros(layout.size, dtype=bool)
-    if plan.rule.shows_zeros:
-        fixed[counts == 0] = True  # so readers know that hidden cells are not empty
-    elif not plan.rule.hide_zeros and not earlier_tables:
-        # a cell may also hold all people of a group of an earlier table
-        is_beside = _find_cells_beside_full(layout, counts, hidden)
-        fixed[(counts == 0) & ~is_beside] = True
-    fixed[0] = True  # how many people the file has is known from elsewhere
-    fixed[list(exceptions)] = True
-    fixed[list(shown_before)] = True
-    fixed[list(reasons)] = False
-    occupied = _find_occupied_cells(plan, layout, counts)
-    least = np.zeros(layout.size, dtype=np.int64)
-    least[occupied] = 1
-    least[_find_filled_cells(plan.rule, layout, counts, hidden)] = 1
-    on_progress("suppressing", 0.0)
-    hidden = CellHider(
-        layout=layout,
-        counts=counts,
-        demands=find_demands(
-            layout,
-            counts,
-            plan.rule,
-            reasons,
-            wanted,
-            needed=plan.rule.find_possible_count(is_first=not earlier_tables),
-        ),
-        is_hidden=hidden,
-        is_fixed=fixed,
-        min_counts=least,
-    ).choose(on_progress)
-    attacker = _Attacker(
-        counts=counts,
+    _check_different(plans)
+    threshold = max(plan.rule.threshold for plan in plans)
+    prepared = _Bundle(
+        drafts=[
+            Draft.prepare(
+                plan,
+                own,
+                earlier_tables,
+                maps,
+                threshold=threshold,
+                is_first=not earlier_tables and len(plans) == 1,
+            )
+            for plan, own in zip(plans, counts, strict=True)
+        ],
         earlier_tables=earlier_tables,
         maps=maps,
         on_progress=on_progress,
     )
-    blamed: set[str] = set()
-    nestings: set[tuple[str, str]] = set()
-    nothing_hidden = PublishedTable(
-        layout=layout,
-        counts=tuple(counts.tolist()),
-        rule=plan.rule,
-        exceptions=exceptions,
-        unrelated=_find_unrelated_columns(plan, earlier_tables),
-        occupied=tuple(occupied.tolist()),
-        miscoded=tuple(
-            known.nesting for known in maps if known.errors and known.nesting
-        ),
-    )
-    chosen = hidden.copy()
-    for _ in range(MAX_REPAIR_ROUNDS):
-        table = _hide(nothing_hidden, hidden)
-        outcome = attacker.attack(table)
-        if not outcome.revealed_cells:
-            break
-        blamed.update(outcome.blamed)
-        nestings.update(outcome.told_nestings)
-        more = _choose_repairs(
-            outcome, len(earlier_tables), layout, counts, hidden | fixed
+    prepared.share_reasons()
+    order = sorted(range(len(plans)), key=lambda at: -prepared.drafts[at].layout.size)
+    is_small = prepared.size <= MAX_CELLS_OF_ORDERS
+    best: _Bundle | None = None
+    refusal: InfeasibleError | None = None
+    for first in order if is_small else order[:1]:
+        bundle = prepared.copy()
+        try:
+            bundle.add_tables([first, *(at for at in order if at != first)])
+        except InfeasibleError as error:
+            refusal = refusal or error
+            continue
+        if best is None or bundle.hidden_people < best.hidden_people:
+            best = bundle
+    if best is None:
+        assert refusal is not None
+        raise refusal
+    return best.finish()
+
+
+def _check_different(plans: Sequence[TablePlan]) -> None:
+    """Refuse a bundle without tables, or with the same table twice."""
+    layouts = [frozenset(plan.build_layout().axes) for plan in plans]
+    if not plans or len({*layouts}) < len(plans):
+        raise ParameterError(
+            "two tables of a list have the same columns and groups",
+            remedy="name each table once",
         )
-        if not more:
-            dropped = _find_dropped_columns(outcome, layout, earlier_tables)
-            if dropped:
-                raise _dropped_value_error(dropped)
-            showing = _find_tables_in_proofs(outcome, len(earlier_tables), shown_before)
-            if showing and not blamed and not exceptions:
-                raise InfeasibleError(
-                    "an earlier exact table shows totals of this one, and hidden counts "
-                    "could be worked out from them: {tables}",
-                    remedy="use coarser groups; next time, publish the detailed table "
-                    "before its totals",
-                    tables=", ".join(showing),
-                )
-            raise _refusal_error(sorted(blamed), sorted(nestings))
-        hidden[list(more)] = True
-    else:
-        raise _refusal_error(sorted(blamed), sorted(nestings))
-    if (hidden & ~chosen).any() and layout.size <= MAX_CELLS_SHOWN_AGAIN:
-        extra = [
-            cell for cell in np.flatnonzero(hidden).tolist() if cell not in reasons
+
+
+@dataclass(kw_only=True, eq=False)
+class _Bundle:
+    """Tables that are published together, while cells of each may still be hidden.
+
+    A cell is one of several twins if other tables of the bundle have a cell of the same
+    people. Twins are shown or hidden together.
+
+    Attributes:
+        drafts: the tables.
+        earlier_tables, maps, on_progress: as of `protect_tables`.
+        added: the tables that were attacked by now.
+        blamed: names of earlier tables that told something.
+        nestings: pairs of columns of which rare pairs were told.
+    """
+
+    drafts: list[Draft]
+    earlier_tables: EarlierTables
+    maps: Sequence[KnownMap]
+    on_progress: OnProgress
+    added: Sequence[int] = ()
+    blamed: set[str] = field(default_factory=set)
+    nestings: set[tuple[str, str]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._twins = {
+            (one, other): match_cells(first.layout, second.layout)
+            for one, first in enumerate(self.drafts)
+            for other, second in enumerate(self.drafts)
+            if one != other
+        }
+
+    def _list_twins(self, place: Place) -> list[Place]:
+        """Return a cell and its twins in the other tables."""
+        table, cell = place
+        return [
+            place,
+            *(
+                (other, int(cells[cell]))
+                for (one, other), cells in self._twins.items()
+                if one == table and cells[cell] >= 0
+            ),
         ]
-        hidden = _show_unneeded(attacker, nothing_hidden, hidden, extra)
-        table = _hide(nothing_hidden, hidden)
-    shown = np.flatnonzero(~hidden).tolist()
-    if blamed and shown_before.keys() >= {*shown[1:]}:
-        if nestings:
-            raise _refusal_error(sorted(blamed), sorted(nestings))
-        raise InfeasibleError(
-            "together with an earlier exact table, this one could show nothing new: "
-            "{tables}",
-            remedy="publish other groups, or coarser ones",
-            tables=", ".join(sorted(blamed)),
+
+    def copy(self) -> _Bundle:
+        """Return a bundle of which other cells can be hidden."""
+        drafts = [
+            replace(draft, hidden=draft.hidden.copy(), chosen=draft.chosen.copy())
+            for draft in self.drafts
+        ]
+        return replace(self, drafts=drafts, blamed=set(), nestings=set())
+
+    @property
+    def size(self) -> int:
+        """Number of cells of all tables."""
+        return sum(draft.layout.size for draft in self.drafts)
+
+    @property
+    def hidden_people(self) -> int:
+        """Sum of the hidden counts."""
+        return sum(int(draft.counts[draft.hidden].sum()) for draft in self.drafts)
+
+    def share_reasons(self) -> None:
+        """Hide in each table what the rule of another one hides, and show what it shows.
+
+        Raises: InfeasibleError for an exception that another table would hide.
+        """
+        own = [list(draft.reasons) for draft in self.drafts]
+        for table, cells in enumerate(own):
+            for cell in cells:
+                for other, twin in self._list_twins((table, cell))[1:]:
+                    if twin in self.drafts[other].unhidden.exceptions:
+                        raise InfeasibleError(
+                            "an exception is for a cell that another table of the list "
+                            "hides: {tables}",
+                            remedy="leave this exception out, or give it for both tables",
+                            tables=self.drafts[table].unhidden.title,
+                        )
+                    self.drafts[other].must_hide(twin, "other table")
+        for (one, other), twins in self._twins.items():
+            is_kept = (twins >= 0) & self.drafts[one].is_kept
+            self.drafts[other].is_kept[twins[is_kept]] = True
+
+    def _hide(self, places: Iterable[Place]) -> None:
+        """Hide cells and their twins."""
+        for place in places:
+            for table, cell in self._list_twins(place):
+                self.drafts[table].hidden[cell] = True
+
+    def add_tables(self, order: Sequence[int]) -> None:
+        """Hide cells of one table after the other, until attacks on all fail.
+
+        Raises: InfeasibleError if that is impossible, or a table shows nothing new.
+        """
+        for number in range(len(order)):
+            self._add_table(order[: number + 1])
+        self._show_unneeded()
+        self._check_shown()
+
+    def _add_table(self, added: Sequence[int]) -> None:
+        """Hide cells of a further table, then of all added ones until attacks fail.
+
+        Args:
+            added: all tables by now, the further one is the last.
+
+        Raises: InfeasibleError if that is impossible.
+        """
+        self.added = added
+        new = added[-1]
+        draft = self.drafts[new]
+        shown = []
+        for other in added[:-1]:
+            cells = self._twins[other, new]
+            is_hidden = self.drafts[other].hidden
+            draft.hidden[cells[(cells >= 0) & is_hidden]] = True
+            shown += cells[(cells >= 0) & ~is_hidden].tolist()
+        weights = np.ones(draft.layout.size)
+        for other in range(len(self.drafts)):
+            if other != new:
+                weights[self._twins[new, other] >= 0] += COST_OF_TWIN
+        draft.choose_hidden(shown, weights, self.on_progress)
+        self._hide((new, cell) for cell in np.flatnonzero(draft.hidden).tolist())
+        attacker = self._make_attacker()
+        for _ in range(MAX_REPAIR_ROUNDS):
+            outcome = attacker.attack(self._list_tables())
+            if not outcome.revealed_cells:
+                return
+            self.blamed.update(outcome.blamed)
+            self.nestings.update(outcome.told_nestings)
+            more = self._choose_repairs(outcome)
+            if not more:
+                raise self._explain_refusal(outcome)
+            self._hide(more)
+        raise self._refusal_error()
+
+    def _make_attacker(self) -> _Attacker:
+        return _Attacker(
+            counts=[self.drafts[at].counts for at in self.added],
+            earlier_tables=self.earlier_tables,
+            maps=self.maps,
+            on_progress=self.on_progress,
         )
-    if hidden.all():
-        raise InfeasibleError(
-            "the rule hides every cell of this table",
-            remedy="use coarser groups, or a rule with a smaller number",
-        )
-    assert all(table.counts[cell] is not None for cell in exceptions)
-    outcome = attacker.attack(table, with_bounds=True)
-    return ExactTable(
-        plan=plan,
-        published=count_versions(table, earlier_tables),
-        true_counts=tuple(counts.tolist()),
-        reasons={
-            int(cell): reasons.get(int(cell), "protects others")
-            for cell in np.flatnonzero(hidden)
-        },
-        bounds=outcome.bounds,
-        earlier_tables=tuple(
-            before.name
-            for before, people in earlier_tables
-            if not find_changed_cells(before, people).any()
-        ),
-        compared=tuple(
-            before.name
-            for before, people in earlier_tables
+
+    def _list_tables(self) -> list[PublishedTable]:
+        """Return the added tables with their hidden cells."""
+        return [self.drafts[at].as_table() for at in self.added]
+
+    def _find_own(self, places: Iterable[Place]) -> set[Place]:
+        """Return the cells of the bundle among some that an attack names."""
+        first = len(self.earlier_tables)
+        return {
+            (self.added[number - first], cell)
+            for number, cell in places
+            if 0 <= number - first < len(self.added)
+        }
+
+    def _choose_repairs(self, outcome: AttackOutcome) -> set[Place]:
+        """Return more cells to hide: for each revealed cell, the smallest in its proof."""
+        more: set[Place] = set()
+
+        def find_cost(place: Place) -> tuple[int, Place]:
+            table, cell = place
+            people = int(self.drafts[table].counts[cell])
+            return people * len(self._list_twins(place)), place
+
+        for told in outcome.revealed_cells:
+            proof = self._find_own([*told.proof, (told.table, told.cell)]) - more
+            choices = [
+                (table, cell)
+                for table, cell in proof
+                if not self.drafts[table].hidden[cell]
+                and not self.drafts[table].is_kept[cell]
+            ]
+            if choices:
+                more.add(min(choices, key=find_cost))
+        return more
+
+    def _show_unneeded(self) -> None:
+        """Show hidden cells again if all attacks still fail, the largest counts first.
+
+        Many cells are tried at once, and halves of them if an attack succeeds. Each cell
+        that stays hidden is needed: with it, the attack would reveal something.
+        """
+        is_repaired = any((one.hidden & ~one.chosen).any() for one in self.drafts)
+        if not is_repaired or self.size > MAX_CELLS_SHOWN_AGAIN:
+            return
+        extra = [
+            (table, cell)
+            for table, draft in enumerate(self.drafts)
+            for cell in np.flatnonzero(draft.hidden).tolist()
+            if cell not in draft.reasons
+            and min(self._list_twins((table, cell))) == (table, cell)
+        ]
+        extra.sort(key=lambda at: (-self.drafts[at[0]].counts[at[1]], at))
+        attacker = self._make_attacker()
+        untried = [extra]
+        for _ in range(MAX_ATTACKS_TO_SHOW):
+            if not untried:
+                break
+            places = untried.pop()
+            before = [draft.hidden.copy() for draft in self.drafts]
+            for place in places:
+                for table, cell in self._list_twins(place):
+                    self.drafts[table].hidden[cell] = False
+            if attacker.attack(self._list_tables()).revealed_cells:
+                for draft, hidden in zip(self.drafts, before, strict=True):
+                    draft.hidden = hidden
+                half = len(places) // 2
+                if half:
+                    untried += [places[half:], places[:half]]
+
+    def _check_shown(self) -> None:
+        """Refuse a table that shows nothing, or nothing new.
+
+        Raises: InfeasibleError.
+        """
+        for draft in self.drafts:
+            shown = np.flatnonzero(~draft.hidden).tolist()
+            if self.blamed and draft.shown_before.keys() >= {*shown[1:]}:
+                if self.nestings:
+                    raise self._refusal_error()
+                raise InfeasibleError(
+                    "together with an earlier exact table, this one could show nothing "
+                    "new: {tables}",
+                    remedy="publish other groups, or coarser ones",
+                    tables=", ".join(sorted(self.blamed)),
+                )
+            if draft.hidden.all():
+                raise InfeasibleError(
+                    "the rule hides every cell of this table",
+                    remedy="use coarser groups, or a rule with a smaller number",
+                )
+            assert not draft.hidden[list(draft.unhidden.exceptions)].any()
+
+    def finish(self) -> list[ExactTable]:
+        """Attack all tables once more, and return them with what their owner may see.
+
+        Raises: InfeasibleError if something is told after all.
+        """
+        outcome = self._make_attacker().attack(self._list_tables(), with_bounds=True)
+        if outcome.revealed_cells:
+            raise self._explain_refusal(outcome)
+        changed = {
+            number
+            for number, (before, people) in enumerate(self.earlier_tables)
             if find_changed_cells(before, people).any()
-        ),
-        told_before=len({one.target for one in outcome.known_cells}),
-        unlisted=tuple(
-            before.name
-            for before, people in earlier_tables
-            if len(find_complete_columns(before, people)) < len(before.layout.axes)
-        ),
-        solved_programs=outcome.programs,
-        miscoded_people=sum(
-            known.rare[pair] for known in maps for pair in known.errors
-        ),
-    )
+        }
+        names = [before.name for before, _ in self.earlier_tables]
+        return [
+            ExactTable(
+                plan=draft.plan,
+                published=count_versions(
+                    draft.as_table(), self.earlier_tables, len(self.drafts)
+                ),
+                true_counts=tuple(draft.counts.tolist()),
+                reasons={
+                    int(cell): draft.reasons.get(int(cell), "protects others")
+                    for cell in np.flatnonzero(draft.hidden)
+                },
+                bounds={
+                    cell: bounds
+                    for (number, cell), bounds in outcome.bounds.items()
+                    if self._find_own([(number, cell)]) == {(table, cell)}
+                },
+                earlier_tables=tuple(
+                    name for at, name in enumerate(names) if at not in changed
+                ),
+                bundle_tables=tuple(
+                    other.unhidden.title for other in self.drafts if other is not draft
+                ),
+                compared=tuple(names[at] for at in sorted(changed)),
+                told_before=len({one.target for one in outcome.known_cells}),
+                unlisted=tuple(
+                    before.name
+                    for before, people in self.earlier_tables
+                    if len(find_complete_columns(before, people))
+                    < len(before.layout.axes)
+                ),
+                solved_programs=outcome.programs,
+                miscoded_people=sum(
+                    known.rare[pair] for known in self.maps for pair in known.errors
+                ),
+            )
+            for table, draft in enumerate(self.drafts)
+        ]
 
-
-def _hide(table: PublishedTable, hidden: Bools) -> PublishedTable:
-    """Return a table in which some cells are hidden."""
-    counts = tuple(
-        None if is_hidden else count
-        for count, is_hidden in zip(table.counts, hidden.tolist(), strict=True)
-    )
-    people = np.array(table.counts)
-    is_filled = _find_filled_cells(table.rule, table.layout, people, hidden)
-    filled = np.flatnonzero(hidden & is_filled).tolist()
-    occupied = tuple(sorted({*table.occupied, *filled}))
-    return replace(table, counts=counts, occupied=occupied)
-
-
-def _show_unneeded(
-    attacker: _Attacker, table: PublishedTable, hidden: Bools, extra: Sequence[int]
-) -> Bools:
-    """Show hidden cells again if all attacks still fail, the largest counts first.
-
-    Many cells are tried at once, and halves of them if an attack succeeds. Each cell that
-    stays hidden is needed: with it, the attack would reveal something.
-
-    Args:
-        extra: cells that are hidden to protect others.
-    """
-    order = sorted(extra, key=lambda cell: (-(table.counts[cell] or 0), cell))
-    untried = [order]
-    for _ in range(MAX_ATTACKS_TO_SHOW):
-        if not untried:
-            break
-        cells = untried.pop()
-        fewer = hidden.copy()
-        fewer[cells] = False
-        if not attacker.attack(_hide(table, fewer)).revealed_cells:
-            hidden = fewer
-        elif len(cells) > 1:
-            half = len(cells) // 2
-            untried += [cells[half:], cells[:half]]
-    return hidden
-
-
-def _find_occupied_cells(plan: TablePlan, layout: Layout, counts: Ints) -> Ints:
-    """Return the cells that readers know to hold somebody, whatever is hidden.
-
-    Members know it of all cells. Everybody knows it of hidden cells if the rule shows
-    empty ones, and of lines that are there because somebody has their values.
-    """
-    if plan.rule.members or plan.rule.shows_zeros:
-        return np.flatnonzero(counts > 0)
-    cells = [
-        cell
-        for shown, axis, lines in zip(
-            plan.columns, layout.axes, list_lines(layout), strict=True
+    def _explain_refusal(self, outcome: AttackOutcome) -> InfeasibleError:
+        """Return the error if no cell is left that could be hidden."""
+        drafts = [self.drafts[at] for at in self.added]
+        dropped: dict[str, set[str]] = {}
+        showing: set[str] = set()
+        proofs = self._find_own(
+            place for one in outcome.revealed_cells for place in one.proof
         )
-        for group, cell in zip(axis.groups[1:], lines, strict=True)
-        if counts[cell] and (shown.values_are_public or group.values == {MISSING})
-    ]
-    return np.array(sorted(cells), dtype=np.int64)
+        for at in self.added:
+            draft = self.drafts[at]
+            for column, names in _find_dropped_columns(
+                outcome, draft, self.earlier_tables
+            ).items():
+                dropped.setdefault(column, set()).update(names)
+            # how many people there are in all is known without these tables
+            own = {cell for table, cell in proofs if table == at and cell}
+            showing |= {
+                draft.shown_before[cell] for cell in own & draft.shown_before.keys()
+            }
+        if dropped:
+            return _dropped_value_error(dropped)
+        has_exceptions = any(draft.unhidden.exceptions for draft in drafts)
+        if showing and not self.blamed and not has_exceptions:
+            return InfeasibleError(
+                "an earlier exact table shows totals of this one, and hidden counts "
+                "could be worked out from them: {tables}",
+                remedy="use coarser groups; next time, publish the detailed table "
+                "together with its totals",
+                tables=", ".join(sorted(showing)),
+            )
+        return self._refusal_error()
 
-
-def _find_cells_beside_full(layout: Layout, counts: Ints, hidden: Bools) -> Bools:
-    """Return (cells,) whether a line of a cell has a hidden cell with all its people."""
-    is_beside = np.zeros(layout.size, dtype=bool)
-    for _, children in layout.equations:
-        occupied = np.array(children)[counts[children] > 0]
-        if len(occupied) == 1 and hidden[occupied[0]]:
-            is_beside[children] = True
-    return is_beside
-
-
-def _find_filled_cells(
-    rule: HidingRule, layout: Layout, counts: Ints, hidden: Bools
-) -> Bools:
-    """Return (cells,) whether readers know that a cell holds somebody if it is hidden.
-
-    A rule that hides full cells hides the empty cells beside them, and others for an
-    earlier table alone. A line that shows people in another cell has no full one.
-    """
-    if rule.hide_zeros:
-        return np.zeros(layout.size, dtype=bool)
-    is_filled = counts > 0
-    if rule.hide_full:
-        is_shown = (counts > 0) & ~hidden
-        for _, children in layout.equations:
-            others = is_shown[children].sum() - is_shown[children]
-            is_filled[children] &= others > 0
-    return is_filled
-
-
-def _find_unrelated_columns(
-    plan: TablePlan, earlier_tables: EarlierTables
-) -> tuple[str, ...]:
-    """Return the columns of earlier tables that the owner says are unrelated."""
-    columns = {name for table, _ in earlier_tables for name in table.layout.columns}
-    return tuple(sorted(columns.intersection(plan.unrelated)))
+    def _refusal_error(self) -> InfeasibleError:
+        """Return the error for tables that cannot be protected, naming the cause."""
+        blamed = sorted(self.blamed)
+        nestings = sorted(self.nestings)
+        if blamed and nestings:
+            return InfeasibleError(
+                "together with an earlier exact table, this one would tell of few people "
+                "who have a rare pair of values, such as a town in another district: "
+                "{columns} in {tables}",
+                remedy="if these pairs are errors of coding, say so in the plan, or correct "
+                "the rows; otherwise publish other groups, or coarser ones",
+                columns=", ".join(" × ".join(pair) for pair in nestings),
+                tables=", ".join(blamed),
+                nestings=tuple(nestings),
+            )
+        if blamed:
+            return InfeasibleError(
+                "together with an earlier exact table, this one would give hidden counts "
+                "away: {tables}",
+                remedy="publish other groups, or coarser ones",
+                tables=", ".join(blamed),
+            )
+        if len(self.drafts) > 1:
+            return InfeasibleError(
+                "these tables cannot be protected together: hidden counts can be worked "
+                "out from what is shown",
+                remedy="leave one out, use coarser groups, or leave out exceptions",
+            )
+        return InfeasibleError(
+            "this table cannot be protected: hidden counts can be worked out from what "
+            "is shown",
+            remedy="use coarser groups, or leave out exceptions",
+        )
 
 
 def count_versions(
-    table: PublishedTable, earlier_tables: EarlierTables
+    table: PublishedTable, earlier_tables: EarlierTables, together: int = 1
 ) -> PublishedTable:
-    """Return the table with how many earlier ones it was attacked and compared with."""
+    """Return the table with how many others it was attacked and compared with.
+
+    Args:
+        together: number of tables that are published together, with this one.
+    """
     changed = sum(
         bool(find_changed_cells(before, people).any())
         for before, people in earlier_tables
     )
-    return replace(table, attacked=len(earlier_tables) - changed, compared=changed)
+    return replace(
+        table,
+        attacked=len(earlier_tables) - changed,
+        compared=changed,
+        bundled=together - 1,
+    )
 
 
 def attack_all(
-    table: PublishedTable,
-    counts: Ints,
+    tables: Sequence[PublishedTable],
+    counts: Sequence[Ints],
     earlier_tables: EarlierTables,
     maps: Sequence[KnownMap] = (),
     on_progress: OnProgress = ignore_stage_progress,
     *,
     with_bounds: bool = False,
 ) -> AttackOutcome:
-    """Attack a table together with the earlier ones.
+    """Attack tables that are published together, and with the earlier ones.
 
     Args:
-        earlier_tables, maps: as of `protect_table`.
+        counts, earlier_tables, maps: as of `protect_tables`.
         on_progress: called with the stage and the share done.
         with_bounds: whether hidden cells are bounded too, for the report.
     """
@@ -371,33 +528,39 @@ def attack_all(
         maps=maps,
         on_progress=on_progress,
     )
-    return attacker.attack(table, with_bounds=with_bounds)
+    return attacker.attack(tables, with_bounds=with_bounds)
 
 
 @dataclass(kw_only=True, eq=False)
 class _Attacker:
-    """Attacks versions of a new table together with the earlier ones.
+    """Attacks versions of new tables together with the earlier ones.
 
     What members know of one table, they know of all of them. Of an earlier table, the
     counts that still hold are used; those that few people changed must not be told.
-    What the earlier tables tell already is no fault of the new one.
+    What the earlier tables tell already is no fault of the new ones.
 
     Attributes:
-        counts: (cells,) people of the new table.
-        earlier_tables, maps, on_progress: as of `protect_table`.
+        counts: of each new table, (cells,) people.
+        earlier_tables, maps, on_progress: as of `protect_tables`.
     """
 
-    counts: Ints
+    counts: Sequence[Ints]
     earlier_tables: EarlierTables
     maps: Sequence[KnownMap]
     on_progress: OnProgress
     _known: list[KnownBounds] | None = None
     _moved: dict[int, tuple[int, ...]] | None = None
 
+    @property
+    def _new(self) -> range:
+        """Numbers of the new tables."""
+        first = len(self.earlier_tables)
+        return range(first, first + len(self.counts))
+
     def attack(
-        self, table: PublishedTable, *, with_bounds: bool = False
+        self, tables: Sequence[PublishedTable], *, with_bounds: bool = False
     ) -> AttackOutcome:
-        seen = self._see_tables(table)
+        seen = self._see_tables(tables)
         if self._known is None:
             outcome = self._run(seen, None, with_bounds)
             if not outcome.revealed_cells or not self.earlier_tables:
@@ -406,8 +569,9 @@ class _Attacker:
         plain = drop_occupied_cells(seen)
         versions = [seen] if plain == seen else [seen, plain]
         if self._known is None:
-            new = len(self.earlier_tables)
-            self._known = [find_known_bounds(one, new, self.maps) for one in versions]
+            self._known = [
+                find_known_bounds(one, self._new, self.maps) for one in versions
+            ]
         outcomes = [
             self._run(one, known, with_bounds and one is seen)
             for one, known in zip(versions, self._known, strict=True)
@@ -424,21 +588,20 @@ class _Attacker:
             seen,
             maps=self.maps,
             known=known,
-            bounded_table=len(self.earlier_tables) if with_bounds else None,
+            bounded_tables=self._new if with_bounds else (),
             on_progress=self.on_progress,
         )
 
-    def _see_tables(self, table: PublishedTable) -> list[AttackedTable]:
-        """Return the earlier tables, the new one, and earlier ones as of then."""
-        table = count_versions(table, self.earlier_tables)
-        members = table.rule.members or any(
-            before.rule.members for before, _ in self.earlier_tables
+    def _see_tables(self, tables: Sequence[PublishedTable]) -> list[AttackedTable]:
+        """Return the earlier tables, the new ones, and earlier ones as of then."""
+        tables = [
+            count_versions(table, self.earlier_tables, len(tables)) for table in tables
+        ]
+        members = any(
+            table.rule.members
+            for table in (*tables, *(before for before, _ in self.earlier_tables))
         )
-        threshold = table.rule.threshold
-        occupied = (
-            np.flatnonzero(self.counts > 0).tolist() if members else table.occupied
-        )
-        wanted = match_close_counts(table.layout, threshold, self.earlier_tables)
+        threshold = max(table.rule.threshold for table in tables)
         if self._moved is None:
             self._moved = {
                 number: find_moved_cells(before, people)
@@ -450,101 +613,35 @@ class _Attacker:
             for number, (before, _) in enumerate(self.earlier_tables)
             if number not in self._moved
         ]
+        new = []
+        for table, counts in zip(tables, self.counts, strict=True):
+            occupied = (
+                np.flatnonzero(counts > 0).tolist() if members else table.occupied
+            )
+            wanted = match_close_counts(table.layout, threshold, self.earlier_tables)
+            seen = table.as_attacked(frozenset(occupied), wanted)
+            mark = NEW_BUNDLE if len(tables) > 1 else ""
+            new.append(replace(seen, name="", bundle=mark))
         return [
             *(
                 see_today(before, people, members=members, threshold=threshold)
                 for before, people in self.earlier_tables
             ),
-            replace(table.as_attacked(frozenset(occupied), wanted), name=""),
+            *new,
             *(
-                see_past(self.earlier_tables[number][0], moved, [*unchanged, table])
+                see_past(
+                    self.earlier_tables[number][0],
+                    moved,
+                    [*unchanged, *tables],
+                    threshold=threshold,
+                )
                 for number, moved in self._moved.items()
             ),
         ]
 
 
-def _few_changed_error(
-    rule: HidingRule, earlier_tables: EarlierTables
-) -> InfeasibleError:
-    """Return the error of a table whose total is close to published ones."""
-    close = [
-        table
-        for table, people in earlier_tables
-        if 0 in find_close_counts(table, people, rule.threshold)
-    ]
-    return InfeasibleError(
-        "the total is within {least} of the total of an exact table about the same "
-        "people, and together the tables would reveal something about those who "
-        "came or left: {tables}",
-        remedy="publish this table when more people have come or left",
-        least=max(rule.threshold, *(table.rule.threshold for table in close)),
-        tables=", ".join(table.name for table in close),
-    )
-
-
-def _match_earlier_cells(
-    layout: Layout, counts: Ints, rule: HidingRule, earlier_tables: EarlierTables
-) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the cells that an earlier table shows, and those that one hides.
-
-    Each one comes with the name of the first such table.
-
-    A count that changed is not shown by it; a cell of a table of which some people came
-    or left is free if it is large by now.
-    """
-    shown: dict[int, str] = {}
-    hidden: dict[int, str] = {}
-    for before, people in earlier_tables:
-        changed = find_changed_cells(before, people)
-        least = max(rule.threshold, before.rule.threshold)
-        cells = match_cells(before.layout, layout)
-        for there in np.flatnonzero((cells >= 0) & ~changed).tolist():
-            cell = int(cells[there])
-            count = before.counts[there]
-            if count is not None:
-                shown.setdefault(cell, before.name)
-            elif not changed.any() or counts[cell] < least:
-                hidden.setdefault(cell, before.name)
-    return shown, {cell: name for cell, name in hidden.items() if cell not in shown}
-
-
-def _choose_repairs(
-    outcome: AttackOutcome,
-    own_number: int,
-    layout: Layout,
-    counts: Ints,
-    is_kept: Bools,
-) -> set[int]:
-    """Return more cells to hide: for each revealed cell, the smallest in its proof."""
-    more: set[int] = set()
-    for told in outcome.revealed_cells:
-        proof = {cell for number, cell in told.proof if number == own_number} - more
-        choices = [cell for cell in proof if not is_kept[cell]]
-        if told.table == own_number and not is_kept[told.cell]:
-            choices.append(told.cell)
-        if choices and not proof & more:
-            more.add(min(choices, key=lambda cell: (counts[cell], cell)))
-    return more
-
-
-def _find_tables_in_proofs(
-    outcome: AttackOutcome, own_number: int, shown_before: Mapping[int, str]
-) -> list[str]:
-    """Return the earlier tables that show counts by which the new table tells others.
-
-    How many people there are in all is known without them.
-    """
-    proofs = {
-        cell
-        for told in outcome.revealed_cells
-        for number, cell in told.proof
-        if number == own_number and cell
-    }
-    return sorted({shown_before[cell] for cell in proofs & shown_before.keys()})
-
-
 def _find_dropped_columns(
-    outcome: AttackOutcome, layout: Layout, earlier_tables: EarlierTables
+    outcome: AttackOutcome, draft: Draft, earlier_tables: EarlierTables
 ) -> dict[str, set[str]]:
     """Return columns of which a told group has only values that they no longer list.
 
@@ -555,7 +652,7 @@ def _find_dropped_columns(
         if told.table >= len(earlier_tables):
             continue
         before = earlier_tables[told.table][0]
-        for axis in layout.axes:
+        for axis in draft.layout.axes:
             for column, values in before.layout.selected_values(told.cell):
                 if column == axis.column and values.isdisjoint(axis.finest_group):
                     dropped.setdefault(column, set()).add(before.name)
@@ -570,33 +667,4 @@ def _dropped_value_error(dropped: Mapping[str, set[str]]) -> InfeasibleError:
         remedy="list all values of that table again as categories of these columns",
         columns=", ".join(sorted(dropped)),
         tables=", ".join(sorted(set[str]().union(*dropped.values()))),
-    )
-
-
-def _refusal_error(
-    blamed: Sequence[str], nestings: Sequence[tuple[str, str]]
-) -> InfeasibleError:
-    """Return the error for a table that cannot be protected, naming the cause."""
-    if blamed and nestings:
-        return InfeasibleError(
-            "together with an earlier exact table, this one would tell of few people "
-            "who have a rare pair of values, such as a town in another district: "
-            "{columns} in {tables}",
-            remedy="if these pairs are errors of coding, say so in the plan, or correct "
-            "the rows; otherwise publish other groups, or coarser ones",
-            columns=", ".join(" × ".join(pair) for pair in nestings),
-            tables=", ".join(blamed),
-            nestings=tuple(nestings),
-        )
-    if blamed:
-        return InfeasibleError(
-            "together with an earlier exact table, this one would give hidden counts "
-            "away: {tables}",
-            remedy="publish other groups, or coarser ones",
-            tables=", ".join(blamed),
-        )
-    return InfeasibleError(
-        "this table cannot be protected: hidden counts can be worked out from what "
-        "is shown",
-        remedy="use coarser groups, or leave out exceptions",
     )

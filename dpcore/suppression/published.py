@@ -34,7 +34,7 @@ class PublishedTable:
         counts: (cells,) in the order of `Layout`; None is hidden.
         exceptions: cells that are shown though the rule would hide them, with the
             reason.
-        attacked: number of exact tables that it was attacked together with.
+        attacked: number of earlier exact tables that it was attacked together with.
         compared: number of exact tables whose counts it was compared with, because
             some of their people came or left.
         unrelated: columns of other tables of which the owner says that they have
@@ -45,6 +45,9 @@ class PublishedTable:
         noisy: number of releases with noise that left from the account before.
         occupied: cells that readers know to hold somebody, whatever is hidden. Not
             part of the public file.
+        bundled: number of other tables that it was attacked and published together
+            with.
+        bundle: mark of all these tables; empty without others.
         account: name of another account that it was published from; empty for the
             one that is asked.
     """
@@ -60,6 +63,8 @@ class PublishedTable:
     anonymized: int = 0
     noisy: int = 0
     occupied: tuple[int, ...] = ()
+    bundled: int = 0
+    bundle: str = ""
     account: str = ""
 
     @property
@@ -74,8 +79,8 @@ class PublishedTable:
 
     @property
     def is_first(self) -> bool:
-        """Whether no earlier table about the same people was known."""
-        return not self.attacked and not self.compared
+        """Whether no other table about the same people was known."""
+        return not self.attacked and not self.compared and not self.bundled
 
     @property
     def possible_count(self) -> int:
@@ -107,6 +112,7 @@ class PublishedTable:
             "exceptions": {
                 str(cell): reason for cell, reason in self.exceptions.items()
             },
+            **({"bundled": self.bundled, "bundle": self.bundle} if self.bundle else {}),
             **({"occupied": list(self.occupied)} if values else {}),
         }
 
@@ -151,6 +157,8 @@ class PublishedTable:
                 anonymized=fields.get("anonymized", 0),
                 noisy=fields.get("noisy", 0),
                 occupied=tuple(fields.get("occupied", lines)) if values else (),
+                bundled=fields.get("bundled", 0),
+                bundle=fields.get("bundle", ""),
             )
 
     def crosstab(self) -> list[list[str]]:
@@ -216,6 +224,7 @@ class PublishedTable:
             # a full cell is another reason
             hides_small_alone=self.rule.hide_zeros or not self.rule.hide_full,
             tables_before=self.attacked + self.compared,
+            bundle=self.bundle,
             wanted=wanted,
             name=self.name,
         )
@@ -259,9 +268,10 @@ class ExactTable:
         published: the table as it would leave.
         true_counts: (cells,) counts of people.
         reasons: of each hidden cell: "small", "empty", "full", "protects others",
-            "earlier table", or "few changed".
+            "earlier table", "other table", or "few changed".
         bounds: how closely each hidden cell can be told.
         earlier_tables: names of the earlier tables that were attacked together with it.
+        bundle_tables: names of the other tables that are published together with it.
         compared: names of the earlier tables some of whose people came or left.
         told_before: number of counts that earlier tables tell already, together or
             alone.
@@ -278,6 +288,7 @@ class ExactTable:
     bounds: Mapping[int, CountBounds]
     earlier_tables: tuple[str, ...]
     solved_programs: int
+    bundle_tables: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
     told_before: int = 0

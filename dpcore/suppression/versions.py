@@ -138,7 +138,7 @@ def see_today(
     Args:
         people: (cells,) of today.
         members: whether attackers know which cells hold people.
-        threshold: of the new table.
+        threshold: of the new tables, the largest.
     """
     changed = find_changed_cells(table, people)
     wanted = find_close_counts(table, people, threshold)
@@ -174,7 +174,11 @@ def see_today(
 
 
 def see_past(
-    table: PublishedTable, moved: tuple[int, ...], today: Sequence[PublishedTable]
+    table: PublishedTable,
+    moved: tuple[int, ...],
+    today: Sequence[PublishedTable],
+    *,
+    threshold: int,
 ) -> AttackedTable:
     """Return an earlier table as attackers use it to tell who came or left.
 
@@ -182,7 +186,8 @@ def see_past(
 
     Args:
         moved: finest cells in which people may have come or left.
-        today: tables that count the people of today; the new one is the last.
+        today: tables that count the people of today.
+        threshold: of the new tables, the largest.
     """
     seen = table.as_attacked(frozenset(table.occupied), {})
     layout = table.layout
@@ -193,7 +198,7 @@ def see_past(
         groups=tuple(
             tuple(group.values for group in axis.groups) for axis in layout.axes
         ),
-        threshold=max(table.rule.threshold, today[-1].rule.threshold),
+        threshold=max(table.rule.threshold, threshold),
         needed=table.possible_count,
         secret_pairs=(),
         excepted_cells=frozenset(excepted),

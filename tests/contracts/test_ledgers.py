@@ -179,6 +179,19 @@ def test_reserve_then_commit(ledger: Ledger) -> None:
     ledger.verify(DATASET)
 
 
+def test_several_notes_are_written_together_or_not_at_all(ledger: Ledger) -> None:
+    """Of tables that are published together, none would be unattacked with another."""
+    ledger.note(DATASET, "taken", {})
+    before = ledger.lines(DATASET)
+    notes = {"first": {"at": 1}, "taken": {"at": 2}}
+    _refused(RequestConflict, ledger.note_all, DATASET, notes)
+    assert ledger.lines(DATASET) == before
+    ledger.note_all(DATASET, {"first": {"at": 1}, "second": {"at": 2}})
+    assert _states(ledger)[-2:] == [("first", "outside"), ("second", "outside")]
+    assert [line.content["at"] for line in ledger.lines(DATASET)[-2:]] == [1, 2]
+    ledger.verify(DATASET)
+
+
 def test_a_request_id_is_used_once(ledger: Ledger) -> None:
     """A double click would pay twice."""
     _spend(ledger, "a", 100)
@@ -634,6 +647,10 @@ class _Pair(RuleBasedStateMachine):
     @rule(request_id=ids, content=contents)
     def note(self, request_id: str, content: dict[str, Any]) -> None:
         self._both("note", request_id, content)
+
+    @rule(notes=st.dictionaries(ids, contents, max_size=3))
+    def note_all(self, notes: dict[str, dict[str, Any]]) -> None:
+        self._both("note_all", notes)
 
     @rule(request_id=ids)
     def release(self, request_id: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.pages.tab import Tab
 from tests.pages.test_links import answering as answering
 from workbench import session
@@ -52,18 +54,18 @@ def test_from_an_open_table_to_a_safe_one(app: Tab) -> None:
     make_table(app)
     assert not app.errors
     current = app.session.own(TablesState)
-    assert current.made_table is not None
-    made = current.made_table.content
+    assert current.made_tables is not None
+    made = current.made_tables.content[0]
     assert made.reasons
     assert "What this does not promise" in app.text
-    assert "Begin with the most detailed one" in app.text
+    assert "Put them on a list" in app.text
     assert "people of the truth" in app.text
     assert not app.at.get("download_button")
     assert app.curator.exact_tables() == []
     app.press("Accept and publish")
     assert not app.errors
     assert app.curator.exact_tables() == [made.published]
-    assert "Begin with the most detailed one" not in app.text
+    assert "Put them on a list" not in app.text
     assert len(app.at.get("download_button")) == 6
     app.go("ledger")
     assert "Exact tables of counts" in app.text
@@ -78,8 +80,8 @@ def test_a_third_column_splits_each_row(app: Tab) -> None:
     make_table(app.set("selectbox", "Split each row by", "sex"))
     assert not app.errors
     current = app.session.own(TablesState)
-    assert current.made_table is not None
-    table = current.made_table.content.published
+    assert current.made_tables is not None
+    table = current.made_tables.content[0].published
     assert table.layout.columns == ("region", "sex", "age")
     counts = [line.split(",") for line in ages]
     both = {("north", "F", "o"), ("north", "Total", "Total"), ("Total", "M", "y")}
@@ -92,7 +94,7 @@ def test_a_third_column_splits_each_row(app: Tab) -> None:
         )
     app.press("Accept and publish")
     assert not app.errors
-    heading = current.published_table.to_csv().splitlines()[0]
+    heading = current.published_tables[0].to_csv().splitlines()[0]
     assert heading == "region,sex,Total,o,y"
 
 
@@ -100,7 +102,7 @@ def test_a_rule_that_hides_everything_is_said_in_place(app: Tab) -> None:
     app.open(PEOPLE).go("tables").set("selectbox", "Rule", "own")
     make_table(app.set("number_input", "Fewest people", 9_000))
     assert "fewer people than the rule requires" in app.errors
-    assert app.session.own(TablesState).made_table is None
+    assert app.session.own(TablesState).made_tables is None
 
 
 def test_a_published_table_is_shown_by_a_link(app: Tab, answering: None) -> None:
@@ -148,8 +150,8 @@ def test_rows_that_were_coded_wrong_do_not_block_a_table(app: Tab) -> None:
     app.press("Rows whose town lies in another district are errors")
     assert not app.errors
     current = app.session.own(TablesState)
-    assert current.made_table is not None
-    made = current.made_table.content
+    assert current.made_tables is not None
+    made = current.made_tables.content[0]
     assert None not in made.published.counts
     assert made.plan.miscoded == (("town", "district"),)
     assert "rows whose town lies in another district are errors of coding" in app.text
@@ -181,48 +183,50 @@ def test_accounts_about_the_same_people_are_attacked_together(app: Tab) -> None:
     assert not app.errors
     assert "nothing to do with this table: region" in app.text
     current = app.session.own(TablesState)
-    assert current.made_table is not None
-    assert current.made_table.content.earlier_tables == ("region × sex (people.csv)",)
+    assert current.made_tables is not None
+    assert current.made_tables.content[0].earlier_tables == (
+        "region × sex (people.csv)",
+    )
     assert "together with 1 earlier exact table about the same people" in app.text
 
 
 def test_an_exception_needs_a_reason_and_stands_below_the_table(app: Tab) -> None:
     """A cell would be shown that the rule hides, and nobody would say why."""
     make_table(app.open(PEOPLE).go("tables"))
-    made = app.session.own(TablesState).made_table
+    made = app.session.own(TablesState).made_tables
     assert made is not None
-    layout = made.content.published.layout
+    layout = made.content[0].published.layout
     cell = layout.find_cell(("isle", "F"))
-    assert made.content.reasons[cell] == "small"
+    assert made.content[0].reasons[cell] == "small"
     app.set("selectbox", "Show one of them all the same", cell)
     assert app.button("Make the table with this exception").disabled
     app.set("text_input", "Why nobody is given away", "they all have said so in public")
     app.press("Make the table with this exception")
     assert not app.errors
-    again = app.session.own(TablesState).made_table
+    again = app.session.own(TablesState).made_tables
     assert again is not None
-    assert again.content.published.counts[cell] == 3
+    assert again.content[0].published.counts[cell] == 3
     assert "isle × F. they all have said so in public" in app.text.replace("\\", "")
     app.press("Make the table")
-    made = app.session.own(TablesState).made_table
+    made = app.session.own(TablesState).made_tables
     assert made is not None
-    assert made.content.published.counts[cell] is None
+    assert made.content[0].published.counts[cell] is None
 
 
 def test_a_plan_makes_its_table_again(app: Tab) -> None:
     """The recipe of the command and the page is one."""
     make_table(app.open(PEOPLE).go("tables"))
-    made = app.session.own(TablesState).made_table
+    made = app.session.own(TablesState).made_tables
     assert made is not None
-    plan = made.content.plan
+    plan = made.content[0].plan
     (field,) = app.at.file_uploader
     field.upload("plan.json", plan.to_json().encode(), "application/json").run()
     app.press("Make the table of the plan")
     assert not app.errors
-    again = app.session.own(TablesState).made_table
+    again = app.session.own(TablesState).made_tables
     assert again is not None
     assert again is not made
-    assert again.content.published == made.content.published
+    assert again.content[0].published == made.content[0].published
     (field,) = app.at.file_uploader
     field.upload("plan.json", b"{}", "application/json").run()
     assert app.errors
@@ -255,11 +259,78 @@ def test_towns_lie_within_districts_and_regions(app: Tab) -> None:
     assert "town within district within region" in public, "readers see it"
     make_table(app)
     assert not app.errors
-    made = app.session.own(TablesState).made_table
+    made = app.session.own(TablesState).made_tables
     assert made is not None
-    layout = made.content.published.layout
+    layout = made.content[0].published.layout
     labels = [group.label for group in layout.axes[0].groups]
     assert labels == ["Total", "east", "Dorf", "Egg", "west", "A", "Au", "Berg", "B"]
-    assert made.content.true_counts[0] == 272
-    assert made.content.published.counts[layout.find_cell(("Berg", "F"))] is None
+    assert made.content[0].true_counts[0] == 272
+    assert made.content[0].published.counts[layout.find_cell(("Berg", "F"))] is None
     assert "sex" not in app.at.multiselect[0].options
+
+
+def choose(app: Tab, rows: str, columns: str) -> Tab:
+    app.set("selectbox", "Rows", rows).set("selectbox", "Columns", columns)
+    return app
+
+
+def test_several_tables_are_made_and_published_together(app: Tab) -> None:
+    """Either all are noted in the ledger, or none."""
+    app.open(TOWNS).go("tables")
+    choose(app, "district", "").press("Add another table")
+    choose(app, "town", "").press("Add another table")
+    assert app.button("Add another table").disabled
+    choose(app, "sex", "district")
+    current = app.session.own(TablesState)
+    assert len(current.listed) == 2
+    app.press("Make the tables")
+    assert not app.errors
+    assert current.made_tables is not None
+    titles = [one.published.title for one in current.made_tables.content]
+    assert titles == ["district", "town", "sex × district"]
+    assert app.curator.exact_tables() == []
+    app.set("selectbox", "Table", 2)
+    assert "Fewest" not in app.text
+    app.press("Accept and publish all 3 tables")
+    assert not app.errors
+    published = app.curator.exact_tables()
+    assert [table.title for table in published] == titles
+    assert {table.bundled for table in published} == {2}
+    assert "attacked together with 2 other exact tables" in app.text
+    assert len({table.bundle for table in published}) == 1
+    assert current.listed == []
+    assert len(app.at.get("download_button")) == 6
+
+
+def test_a_table_is_taken_from_the_list(app: Tab) -> None:
+    app.open(TOWNS).go("tables")
+    choose(app, "district", "").press("Add another table")
+    choose(app, "sex", "").press("Remove")
+    assert app.session.own(TablesState).listed == []
+    app.press("Make the table")
+    made = app.session.own(TablesState).made_tables
+    assert made is not None
+    assert [one.published.title for one in made.content] == ["sex"]
+
+
+def test_tables_of_a_list_are_refused_if_another_tab_published_meanwhile(
+    app: Tab,
+) -> None:
+    """Nothing of the list is published."""
+    app.open(TOWNS).go("tables")
+    choose(app, "district", "").press("Add another table")
+    choose(app, "sex", "").press("Make the tables")
+    assert app.session.own(TablesState).made_tables is not None
+    right = app.curator.ledger.note_all
+
+    def note_late(dataset: str, notes: dict[str, dict[str, object]]) -> None:
+        """The other tab takes the number of the second table."""
+        app.curator.ledger.note(dataset, [*notes][1], {})
+        right(dataset, notes)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(app.curator.ledger), "note_all", staticmethod(note_late))
+        app.press("Accept and publish all 2 tables")
+    assert app.errors
+    assert app.curator.exact_tables() == []
+    assert app.session.own(TablesState).published_tables == ()

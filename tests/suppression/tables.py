@@ -9,7 +9,10 @@ import numpy.typing as npt
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.suppression import HidingRule, ShownColumn, TablePlan
+from dpcore.suppression.outcome import AttackOutcome
+from dpcore.suppression.protect import attack_all
 from dpcore.suppression.published import PublishedTable
+from dpcore.suppression.versions import EarlierTables
 
 Ints = npt.NDArray[np.int64]
 
@@ -55,3 +58,14 @@ def show(plan: TablePlan, counts: Ints, hidden: Sequence[int]) -> PublishedTable
         ),
         rule=plan.rule,
     )
+
+
+def attack_one(
+    table: PublishedTable,
+    counts: Ints,
+    earlier_tables: EarlierTables,
+    *,
+    with_bounds: bool = False,
+) -> AttackOutcome:
+    """Attack a table that is published alone, together with earlier ones."""
+    return attack_all([table], [counts], earlier_tables, with_bounds=with_bounds)

@@ -33,7 +33,7 @@ from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.outcome import AttackOutcome
 from dpcore.suppression.plan import ExceptedCell
-from dpcore.suppression.protect import attack_all, protect_table
+from dpcore.suppression.protect import protect_table
 from dpcore.suppression.versions import (
     find_changed_cells,
     find_moved_cells,
@@ -49,7 +49,7 @@ from tests.suppression.accounts import (
     rows_of,
 )
 from tests.suppression.fits import Fits, regions_of
-from tests.suppression.tables import Ints, count, groups, plan_of, show
+from tests.suppression.tables import Ints, attack_one, count, groups, plan_of, show
 
 CMS = PRESETS["cms"]
 TOWNS = {
@@ -217,7 +217,7 @@ def test_one_changed_row_does_not_free_the_rest_of_a_table() -> None:
 
 def find_told_changes(table: PublishedTable, counts: Ints, old: PublishedTable) -> set:
     """Return the cells of an earlier table whose small changes the tables tell."""
-    outcome = attack_all(table, counts, [(old, counts)])
+    outcome = attack_one(table, counts, [(old, counts)])
     return {one.cell for one in outcome.revealed_cells}
 
 
@@ -550,9 +550,11 @@ def test_today_alone_does_not_tell_changes(monkeypatch: pytest.MonkeyPatch) -> N
     table = show(plan, after, [0, 2])
     assert find_told_changes(table, after, old)
 
-    def see_nothing(table: PublishedTable, *more: object) -> AttackedTable:
+    def see_nothing(
+        table: PublishedTable, *more: object, threshold: int
+    ) -> AttackedTable:
         return dataclasses.replace(
-            see_past(table, *more),  # type: ignore[arg-type]
+            see_past(table, *more, threshold=threshold),  # type: ignore[arg-type]
             counts=(None,) * len(table.counts),
             changes=(),
         )
@@ -731,7 +733,7 @@ def test_changes_that_must_not_be_told_are_those_found_cell_by_cell(seed: int) -
         sides = [axis.groups[at].values for axis, at in zip(axes, places, strict=True)]
         return {*itertools.product(*sides)}
 
-    changes = see_past(then, tuple(moved), [today]).changes
+    changes = see_past(then, tuple(moved), [today], threshold=2).changes
     regions = {
         frozenset[tuple[str, str]]().union(*map(find_people, own)) for own in changes
     }
@@ -759,7 +761,7 @@ def test_a_file_that_grows_hides_nothing_that_the_attack_does_not_need(
         counts = list(made.published.counts)
         counts[cell] = int(after[cell])
         table = dataclasses.replace(made.published, counts=tuple(counts))
-        assert attack_all(table, after, [(old, after)]).revealed_cells, cell
+        assert attack_one(table, after, [(old, after)]).revealed_cells, cell
 
 
 def make_two_versions(seed: int) -> list[tuple[list[AttackedTable], AttackOutcome]]:
@@ -817,7 +819,7 @@ def test_a_large_table_is_published_again_after_a_few_cells_changed() -> None:
     old = protect_table(plan, counts).published
     later = let_people_come(plan, counts, 0.01, 80, seed=2)
     made = protect_table(plan, later, [(old, later)])
-    assert not attack_all(made.published, later, [(old, later)]).revealed_cells
+    assert not attack_one(made.published, later, [(old, later)]).revealed_cells
     assert len(made.reasons) <= 1.1 * sum(shown is None for shown in old.counts)
 
 
@@ -910,8 +912,8 @@ def test_a_new_table_may_tell_that_cells_of_then_hold_somebody(
         counts_then=(5, 5, None) if people_moved else (),
     )
     tables = [earlier, dataclasses.replace(earlier, counts_then=())]
-    assert attack(tables, known=find_known_bounds(tables, 1)).known_cells
+    assert attack(tables, known=find_known_bounds(tables, [1])).known_cells
     tables = drop_occupied_cells(tables)
-    outcome = attack(tables, known=find_known_bounds(tables, 1))
+    outcome = attack(tables, known=find_known_bounds(tables, [1]))
     assert bool(outcome.revealed_cells) is people_moved
     assert bool(outcome.known_cells) is not people_moved

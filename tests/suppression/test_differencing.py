@@ -21,7 +21,7 @@ from dpcore.suppression import (
 )
 from dpcore.suppression import protect as protecting
 from dpcore.suppression.plan import ExceptedCell
-from dpcore.suppression.protect import attack_all, protect_table
+from dpcore.suppression.protect import protect_table
 from tests.suppression.accounts import (
     name_account,
     open_account,
@@ -31,7 +31,7 @@ from tests.suppression.accounts import (
 )
 from tests.suppression.completions import completions
 from tests.suppression.fits import Fits, regions_of
-from tests.suppression.tables import Ints, count, groups, plan_of, show
+from tests.suppression.tables import Ints, attack_one, count, groups, plan_of, show
 from workbench.report.of_exact_table import rule_words
 
 RULE = HidingRule(threshold=3)
@@ -129,9 +129,9 @@ def test_the_attack_on_one_table_alone_would_not_see_it() -> None:
     hides = [1, 2]
     first = show(plan, counts, hides)
     shows_other = show(plan, counts, [1, 3])
-    assert not attack_all(first, counts, []).revealed_cells
-    assert not attack_all(shows_other, counts, []).revealed_cells
-    told = attack_all(shows_other, counts, [(first, counts)]).revealed_cells
+    assert not attack_one(first, counts, []).revealed_cells
+    assert not attack_one(shows_other, counts, []).revealed_cells
+    told = attack_one(shows_other, counts, [(first, counts)]).revealed_cells
     assert {each.cell for each in told} >= {1}
 
 
@@ -141,8 +141,8 @@ def test_tables_without_a_common_column_share_their_total_only() -> None:
     counts = count(first, [1, *[8] * 149])
     more = count(second, [1, *[8] * 149])
     tables: list[tuple[PublishedTable, Ints]] = [(show(first, counts, [1, 2]), counts)]
-    assert not attack_all(show(second, more, [1, 2]), more, tables).revealed_cells
-    told = attack_all(show(second, more, [1]), more, tables).revealed_cells
+    assert not attack_one(show(second, more, [1, 2]), more, tables).revealed_cells
+    told = attack_one(show(second, more, [1]), more, tables).revealed_cells
     assert [(each.table, each.cell) for each in told] == [(1, 1)]
 
 
@@ -292,7 +292,7 @@ def test_what_members_are_taken_to_know_excuses_no_table(preset: str) -> None:
     publish(curator, plan_by(PRESETS["acro"], "town"))
     with pytest.raises(InfeasibleError, match=r"shows totals .*: town;") as refused:
         publish(curator, plan_by(PRESETS[preset], "town", "age"))
-    assert "publish the detailed table before its totals" in str(refused.value)
+    assert "publish the detailed table together with its totals" in str(refused.value)
     # the remedy, for a first table of an account
     detailed = open_account(rows_of(people, "town", "age"))
     publish(detailed, plan_by(PRESETS[preset], "town", "age"))

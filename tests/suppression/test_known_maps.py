@@ -864,7 +864,7 @@ def test_what_some_readers_knew_may_not_be_told_to_those_who_know_less() -> None
         usual=frozenset({("D1", "Z1"), ("D2", "Z2"), ("D5", "Z2")}),
         rare={("D2", "Z1"): 2, ("D1", "Z2"): 1},
     )
-    known = find_known_bounds(tables, 2, [areas])
+    known = find_known_bounds(tables, [2], [areas])
     small_area = {
         target: bounds for (_, target), bounds in known.items() if bounds == (1, 2)
     }

@@ -53,7 +53,7 @@ def test_few_wrong_rows_block_no_table_if_the_owner_says_so(
         curator.exact_table(plan)
     assert refused.value.details["nestings"] == (PAIR,)
     assert "town × district" in str(refused.value)
-    assert curator.count_rare_people(plan, PAIR).content == 3
+    assert curator.count_rare_people([plan], PAIR).content == 3
     made = curator.exact_table(say_errors(plan)).content
     assert made.miscoded_people == 3
     table = publish(curator, say_errors(plan))

@@ -22,9 +22,9 @@ from dpcore.suppression import (
 )
 from dpcore.suppression.hide import find_risky_cells
 from dpcore.suppression.plan import ExceptedCell
-from dpcore.suppression.protect import attack_all, protect_table
+from dpcore.suppression.protect import protect_table
 from tests.suppression.completions import completions
-from tests.suppression.tables import Ints, count, groups, plan_of, show
+from tests.suppression.tables import Ints, attack_one, count, groups, plan_of, show
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -178,7 +178,7 @@ def test_hiding_small_cells_alone_is_refused_by_the_attack() -> None:
             for cell in risky
             if high[cell] < plan.rule.find_possible_count(is_first=True)
         }
-        outcome = attack_all(table, counts, [])
+        outcome = attack_one(table, counts, [])
         assert {each.cell for each in outcome.revealed_cells} == exposed
         tables += bool(risky)
         told += bool(exposed)
@@ -203,10 +203,10 @@ def test_the_worked_table_of_six_by_five() -> None:
     )
     small = [cell for cell, people in enumerate(counts) if people < 10]
     assert len(small) == 5
-    naive = attack_all(show(plan, counts, small), counts, [], with_bounds=True)
-    assert [(naive.bounds[cell].low, naive.bounds[cell].high) for cell in small] == [
-        (counts[cell], counts[cell]) for cell in small
-    ]
+    naive = attack_one(show(plan, counts, small), counts, [], with_bounds=True)
+    assert [
+        (naive.bounds[0, cell].low, naive.bounds[0, cell].high) for cell in small
+    ] == [(counts[cell], counts[cell]) for cell in small]
     table = protect_table(plan, counts)
     hidden = [
         cell for cell, people in enumerate(table.published.counts) if people is None
@@ -232,7 +232,7 @@ def test_whole_numbers_say_more_than_linear_programs() -> None:
         hidden = [4] if plan is ab else []
         tables.append((show(plan, counts, hidden), counts))
     *earlier, (table, counts) = tables
-    outcome = attack_all(table, counts, earlier)
+    outcome = attack_one(table, counts, earlier)
     full = list(completions([each for each, _ in tables]))
     assert {found[0][4] for found in full} == {1}
     # the first table tells it alone, so that it is no fault of the last one
@@ -341,7 +341,7 @@ def test_two_hidden_cells_leave_room_for_one_at_the_threshold(hide_full: bool) -
         hidden = [cell for cell, shown in enumerate(table.counts) if shown is None]
         assert counts[hidden].sum() > rule.threshold
         # the twin: both may not leave
-        outcome = attack_all(show_as_known(plan, counts, [3, 4]), counts, [])
+        outcome = attack_one(show_as_known(plan, counts, [3, 4]), counts, [])
         assert {one.cell for one in outcome.revealed_cells} == {3, 4}
 
 
@@ -357,7 +357,7 @@ def test_a_rule_with_full_cells_hides_empty_cells_beside_these_alone() -> None:
     assert all(made.bounds[cell].low == 1 for cell in hidden)
     # the twin: the six alone may not be hidden
     alone = show_as_known(plan, counts, range(3, 9))
-    told = {one.cell for one in attack_all(alone, counts, []).revealed_cells}
+    told = {one.cell for one in attack_one(alone, counts, []).revealed_cells}
     assert told == {*range(3, 9)}
     # beside a full cell, an empty one is hidden, and readers know nothing of it
     plan = plan_of(rule, a=groups("a", 1, 1, 1), b=groups("b", 1, 1, 1))
@@ -379,12 +379,12 @@ def test_readers_believe_that_empty_cells_are_shown() -> None:
     small = [cell for cell, people in enumerate(counts) if people == 2]
     hidden = [*small, *(cell + layout.shape[1] for cell in small)]
     table = show_as_known(plan, counts, hidden)
-    assert {one.cell for one in attack_all(table, counts, []).revealed_cells} == {
+    assert {one.cell for one in attack_one(table, counts, []).revealed_cells} == {
         *small
     }
     # the twin: readers who think that some of them may be empty do not know it
     unaware = dataclasses.replace(table, occupied=())
-    assert not attack_all(unaware, counts, []).revealed_cells
+    assert not attack_one(unaware, counts, []).revealed_cells
     made = protect_table(plan, counts)
     assert len(made.reasons) > len(hidden)
     assert all(made.bounds[cell].low >= 1 for cell in made.reasons)
@@ -404,9 +404,9 @@ def test_readers_believe_it_of_earlier_tables_too() -> None:
         assert table.counts[1] is None
     # the twin: it is shown if the first table's readers think nothing of empty cells
     unaware = dataclasses.replace(first, occupied=())
-    told = attack_all(show(by_first, sums, []), sums, [(first, counts)])
+    told = attack_one(show(by_first, sums, []), sums, [(first, counts)])
     assert told.revealed_cells
-    told = attack_all(show(by_first, sums, []), sums, [(unaware, counts)])
+    told = attack_one(show(by_first, sums, []), sums, [(unaware, counts)])
     assert not told.revealed_cells
 
 
@@ -453,7 +453,7 @@ def test_an_exception_for_an_empty_cell_makes_it_no_protection() -> None:
         for labels in empty:
             known[layout.find_cell(labels)] = 0
         exposed = dataclasses.replace(table, counts=tuple(known))
-        return attack_all(exposed, counts, [], with_bounds=True).bounds[widowed].high
+        return attack_one(exposed, counts, [], with_bounds=True).bounds[0, widowed].high
 
     # the twin: without exceptions, two empty cells are all that protects it
     assert find_most(protect_table(plan, counts).published) == 2

@@ -20,10 +20,10 @@ from dpcore.suppression import (
     ShownColumn,
     TablePlan,
 )
-from dpcore.suppression.protect import attack_all, protect_table
+from dpcore.suppression.protect import protect_table
 from dpcore.suppression.versions import match_close_counts
 from tests.suppression.accounts import name_account, open_account, rows_of
-from tests.suppression.tables import count, groups, plan_of, show
+from tests.suppression.tables import attack_one, count, groups, plan_of, show
 from workbench.report.of_exact_table import list_checks, not_promised
 
 STRICT = HidingRule(threshold=10)
@@ -262,9 +262,9 @@ def test_the_attack_sees_a_count_that_is_close() -> None:
     counts = count(plan, [10, 13, 9])
     earlier = [(old, counts)]
     assert match_close_counts(plan.build_layout(), 3, earlier) == {1: 13}
-    told = attack_all(show(plan, counts, []), counts, earlier).revealed_cells
+    told = attack_one(show(plan, counts, []), counts, earlier).revealed_cells
     assert (0, 1) in {(one.table, one.cell) for one in told}
     # hidden, but what is shown still gives it away
-    told = attack_all(show(plan, counts, [1]), counts, earlier).revealed_cells
+    told = attack_one(show(plan, counts, [1]), counts, earlier).revealed_cells
     assert {one.cell for one in told} == {1}
-    assert not attack_all(show(plan, counts, [1, 2]), counts, earlier).revealed_cells
+    assert not attack_one(show(plan, counts, [1, 2]), counts, earlier).revealed_cells

@@ -174,11 +174,13 @@ class Step:
     """All tables so far, and the people of today.
 
     Attributes:
-        tables: the newest is the last.
+        tables: the newest are the last.
+        new: number of tables that were published last, together.
     """
 
     tables: list[PublishedTable]
     frame: pd.DataFrame
+    new: int = 1
 
 
 def run_sequence(seed: int) -> Iterator[Step]:
@@ -231,8 +233,11 @@ def keep_what_holds(table: PublishedTable, frame: pd.DataFrame) -> PublishedTabl
 
 def place_people(step: Step, tables: list[PublishedTable]) -> Fits:
     """Return all people that fit what still holds of tables."""
-    newest = step.tables[-1]
-    listed = {axis.column: axis.groups[0].values for axis in newest.layout.axes}
+    listed = {
+        axis.column: axis.groups[0].values
+        for table in step.tables[-step.new :]
+        for axis in table.layout.axes
+    }
     values = {
         name: frozenset[str]().union(
             *(
@@ -300,9 +305,10 @@ def find_rests(table: PublishedTable, frame: pd.DataFrame) -> list[Rest]:
 
 
 def find_told(step: Step, tried: Counter[str]) -> list[tuple[int, tuple[str, ...]]]:
-    """Return the hidden cells that the newest table gives away, with its table."""
+    """Return the hidden cells that the newest tables give away, with their table."""
     fits = place_people(step, step.tables)
-    before = place_people(step, step.tables[:-1]) if step.tables[:-1] else None
+    earlier = step.tables[: -step.new]
+    before = place_people(step, earlier) if earlier else None
     told = []
 
     def is_told(least: int, region: Region, without: Region | None = None) -> bool:
@@ -313,17 +319,17 @@ def find_told(step: Step, tried: Counter[str]) -> list[tuple[int, tuple[str, ...
         def find_ends(one: Fits) -> tuple[float, float]:
             return one.find_end(weigh(one), -1), one.find_end(weigh(one), 1)
 
-        if fits.is_error[weigh(fits) > 0].all():
-            return False  # nobody can be there, or few errors that readers know
         low, high = find_ends(fits)
         if high >= least:
             return False
-        # what was told as closely without the newest table is not its fault
+        if not fits.find_end(weigh(fits) * ~fits.is_error, 1):
+            return False  # nobody can be there, or few errors that readers know
+        # what was told as closely without the newest tables is not their fault
         is_old = before is not None and find_ends(before) == (low, high)
         tried["told before"] += is_old
         return not is_old
 
-    newest = step.tables[-1]
+    largest = max(table.rule.threshold for table in step.tables[-step.new :])
     for number, table in enumerate(step.tables):
         regions = regions_of(table)
         holding = keep_what_holds(table, step.frame)
@@ -333,7 +339,7 @@ def find_told(step: Step, tried: Counter[str]) -> list[tuple[int, tuple[str, ...
             count = table.counts[cell]
             if count is not None and holding.counts[cell] is None:
                 # the change of a shown count
-                least = max(least, newest.rule.threshold)
+                least = max(least, largest)
                 close = 0 < abs(count - people) < least
                 tried["small changes"] += close
                 if close and is_told(max(count, people) + least, region):

@@ -139,7 +139,7 @@ def facts(odd: Odd, tab: Any, names: list[str]) -> dict[str, Callable[[Any], Any
     current = tab.session.own(TablesState)
     heading, *lines = [
         [bare(text).strip() for text in line]
-        for line in current.made_table.content.published.crosstab()
+        for line in current.made_tables.content[0].published.crosstab()
     ]
     columns = heading[1:]
     rows = [line[0] for line in lines]
@@ -157,7 +157,7 @@ def facts(odd: Odd, tab: Any, names: list[str]) -> dict[str, Callable[[Any], Any
         assert true[at] >= THRESHOLD or low < THRESHOLD <= high
     # the cells of the owner's list come in the order of their reasons
     places = [*true]
-    listed = [places[cell] for cell in current.made_table.content.reasons]
+    listed = [places[cell] for cell in current.made_tables.content[0].reasons]
     assert sorted(listed) == hidden
     full = {
         (r, c)

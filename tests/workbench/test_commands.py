@@ -1208,6 +1208,47 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     assert [line.get("exact table") for line in lines].count("published") == 2
 
 
+def test_several_exact_tables_are_published_together(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plans come in several files, or in one list; all are published, or none."""
+    ages = [20] * 60 + [30] * 50 + [40] * 40 + [50] * 4
+    frame = pd.DataFrame({"age": ages, "sex": ["F", "M"] * 77})
+    frame.to_csv(place / "people.csv", index=False)
+    both = {"columns": [AGE, "sex"], "rule": "cms"}
+    alone = {"columns": [AGE], "rule": "cms"}
+    large = {"columns": ["sex"], "rule": {"threshold": 500}}
+
+    def tables(folder: str, *plans: object) -> int:
+        files = []
+        for number, plan in enumerate(plans):
+            file = place / f"plan {number}.json"
+            file.write_text(json.dumps(plan))
+            files += ["--plan", file]
+        parts = ("--schema", place / "schema.json", *files, "--to", place / folder)
+        return commands.main([*map(str, ("tables", place / "people.csv", *parts))])
+
+    assert tables("none", [alone, both], large) == 1
+    assert not (place / "none").exists()
+    assert tables("none", []) == 2
+    capsys.readouterr()
+    assert tables("first", alone, both) == 0
+    told = json.loads(capsys.readouterr().out)["tables"]
+    assert [one["columns"] for one in told] == [["age"], ["age", "sex"]]
+    assert [one["attacked with"] for one in told] == [["age × sex"], ["age"]]
+    assert sorted(file.name for file in (place / "first").iterdir()) == [
+        f"table {number}.{ending}"
+        for number in (1, 2)
+        for ending in ("csv", "html", "json")
+    ]
+    assert (place / "first" / "table 1.csv").read_text().splitlines()[-1] == "50,x"
+    for one in told:
+        assert Path(one["table"]).exists()
+        assert Path(one["report"]).exists()
+    lines = json.loads(run(capsys, "ledger", place / "people.csv"))
+    assert [line.get("exact table") for line in lines].count("published") == 2
+
+
 def test_an_exact_table_is_attacked_with_those_of_the_same_people(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

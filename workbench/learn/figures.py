@@ -656,8 +656,8 @@ def hide_small_counts(threshold: int) -> HiddenCounts:
         ),
         rule=plan.rule,
     )
-    found = attack_all(table, counts, (), with_bounds=True).bounds
-    alone = {cell: found[cell] for cell in small}
+    found = attack_all([table], [counts], (), with_bounds=True).bounds
+    alone = {cell: found[0, cell] for cell in small}
     made = protect_table(plan, counts)
     return HiddenCounts(
         cells=layout.size,

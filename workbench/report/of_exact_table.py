@@ -38,6 +38,7 @@ REASONS = {
     "full": N_("all people of a group are in this cell"),
     "protects others": N_("it protects another count"),
     "earlier table": N_("hidden in an earlier exact table"),
+    "other table": N_("hidden in a table that is published together with it"),
     "few changed": N_("too close to the count in a table about the same people"),
 }
 PRESET_NAMES = {
@@ -175,15 +176,15 @@ def _check_attack(made: ExactTable) -> Check:
             made.told_before,
         )
         return Check(verdict="review", sentence=words)
-    attacked = made.published.attacked
+    others = made.published.attacked + made.published.bundled
     words = _("The attack could work out no hidden count below the rule's threshold.")
-    if attacked:
+    if others:
         words = ngettext(
             "The attack could work out no hidden count below the rule's threshold, "
-            "even together with {number} earlier exact table.",
+            "even together with {number} other exact table.",
             "The attack could work out no hidden count below the rule's threshold, "
-            "even together with {number} earlier exact tables.",
-            attacked,
+            "even together with {number} other exact tables.",
+            others,
         )
     return Check(verdict="pass", sentence=words)
 
@@ -197,7 +198,7 @@ def rule_words(rule: HidingRule, *, is_first: bool) -> str:
     """Describe a rule in a sentence.
 
     Args:
-        is_first: whether no earlier table is protected by hiding empty cells.
+        is_first: whether no other table is protected by hiding empty cells.
     """
     words = [
         ngettext(
@@ -320,6 +321,11 @@ def not_promised(table: PublishedTable) -> list[str]:
         "epsilon allows.",
         table.noisy,
     )
+    bundled = ngettext(
+        "It was published and attacked together with {number} other exact table.",
+        "It was published and attacked together with {number} other exact tables.",
+        table.bundled,
+    )
     return [
         _(
             "There is no epsilon. {shown} exact counts are shown, and {hidden} are "
@@ -340,8 +346,9 @@ def not_promised(table: PublishedTable) -> list[str]:
             "such tables from other servers or other owners, or from files that "
             "nobody declared to be about the same people."
         ),
+        *([bundled] if table.bundled else []),
         *([compared] if table.compared else []),
-        *([related] if table.attacked or table.compared else []),
+        *([] if table.is_first else [related]),
         *(
             [
                 unrelated.format(

@@ -56,6 +56,8 @@ class Grouping:
 
 Columns = dict[str, Grouping]
 """The columns of a table."""
+Asked = tuple[Columns, HidingRule]
+"""What is chosen on the page for one table."""
 
 
 Nesting = tuple[str, str]
@@ -64,14 +66,14 @@ Nesting = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Retry:
-    """What was asked of a table that was refused.
+    """What was asked of tables that were refused.
 
     Attributes:
-        asked, plan, unrelated: as of `make_table`.
+        asked, plans, unrelated: as of `make_tables`.
     """
 
-    asked: tuple[Columns, HidingRule]
-    plan: TablePlan | None
+    asked: Sequence[Asked]
+    plans: Sequence[TablePlan]
     unrelated: tuple[str, ...]
 
 
@@ -80,9 +82,11 @@ class TablesState(session.DataSetState):
     """Choices and results of the Tables page.
 
     Attributes:
-        asked: columns with the columns that group them, and the rule, of `made_table`.
-        made_table: the table that waits to be accepted, or was.
-        published_table: what left.
+        listed: further tables that are made together with the chosen one.
+        asked: columns with the columns that group them, and the rule, of each one of
+            `made_tables`.
+        made_tables: the tables that wait to be accepted, or were.
+        published_tables: what left.
         hierarchies: suggested, by column.
         rare_people: people with a rare pair of an inner and an outer column, by these
             columns. A table was refused because of them.
@@ -90,9 +94,10 @@ class TablesState(session.DataSetState):
         retry: what was asked when a table was refused because of rare pairs.
     """
 
-    asked: tuple[Columns, HidingRule] | None = None
-    made_table: InternalReport[ExactTable] | None = None
-    published_table: PublishedTable | None = None
+    listed: list[Asked] = field(default_factory=list)
+    asked: Sequence[Asked] = ()
+    made_tables: InternalReport[tuple[ExactTable, ...]] | None = None
+    published_tables: Sequence[PublishedTable] = ()
     hierarchies: dict[str, Hierarchy] = field(default_factory=dict)
     rare_people: dict[Nesting, int] = field(default_factory=dict)
     miscoded: set[Nesting] = field(default_factory=set)
@@ -223,77 +228,107 @@ def usual_level(tree: Hierarchy) -> int:
     return next(short, levels[-1])
 
 
-def make_table(
+def list_asked(page_state: TablesState, chosen: Asked) -> list[Asked]:
+    """Return what is asked of all tables: those of the list, and the chosen one."""
+    listed = page_state.listed
+    return [*listed, *([] if chosen in listed else [chosen])]
+
+
+def add_to_list(page_state: TablesState, chosen: Asked) -> None:
+    """Keep the chosen table in the list."""
+    page_state.listed = list_asked(page_state, chosen)
+
+
+def remove_from_list(page_state: TablesState, number: int) -> None:
+    """Take a table from the list."""
+    del page_state.listed[number]
+
+
+def make_tables(
     curator: Curator,
     page_state: TablesState,
-    asked: tuple[Columns, HidingRule],
+    asked: Sequence[Asked],
     on_progress: OnProgress,
-    plan: TablePlan | None = None,
+    plans: Sequence[TablePlan] = (),
     unrelated: Sequence[str] = (),
 ) -> None:
-    """Make an exact table that waits to be accepted, and note it in the ledger.
+    """Make exact tables that wait to be accepted, and note them in the ledger.
 
     Args:
-        asked: what is chosen on the page.
-        plan: to be carried out in its place.
-        unrelated: columns of other tables that have nothing to do with this one.
+        asked: what is chosen on the page for each table.
+        plans: to be carried out in their place.
+        unrelated: columns of other tables that have nothing to do with these.
     """
-    page_state.asked = page_state.made_table = page_state.published_table = None
-    page_state.retry = Retry(asked=asked, plan=plan, unrelated=tuple(unrelated))
+    page_state.asked = ()
+    page_state.made_tables = None
+    page_state.published_tables = ()
+    page_state.retry = Retry(asked=asked, plans=plans, unrelated=tuple(unrelated))
     try:
         with progress_view.wait_in_line():
-            plan = plan or plan_of(curator, page_state, *asked, unrelated)
-            miscoded = page_state.miscoded.union(plan.miscoded)
-            plan = dataclasses.replace(plan, miscoded=tuple(sorted(miscoded)))
-            read_policy().check_table(plan)
-            page_state.made_table = curator.exact_table(
-                plan, on_progress, others=others(curator)
+            plans = plans or [
+                plan_of(curator, page_state, *one, unrelated) for one in asked
+            ]
+            miscoded = page_state.miscoded.union(*(plan.miscoded for plan in plans))
+            plans = [
+                dataclasses.replace(plan, miscoded=tuple(sorted(miscoded)))
+                for plan in plans
+            ]
+            for plan in plans:
+                read_policy().check_table(plan)
+            page_state.made_tables = curator.make_exact_tables(
+                plans, on_progress, others=others(curator)
             )
             page_state.asked = asked
     except DpcoreError as error:
         session.session().notices["tables"] = error
-        if plan is not None:
-            for pair in error.details.get("nestings", ()):
-                report = curator.count_rare_people(plan, pair, others=others(curator))
-                page_state.rare_people[pair] = report.content
+        for pair in error.details.get("nestings", ()):
+            report = curator.count_rare_people(plans, pair, others=others(curator))
+            page_state.rare_people[pair] = report.content
 
 
 def say_miscoded(
     curator: Curator, page_state: TablesState, pair: Nesting, *, is_error: bool
 ) -> None:
-    """Note whether rare pairs of two columns are errors, and make the table again."""
+    """Note whether rare pairs of two columns are errors, and make the tables again."""
     if is_error:
         page_state.miscoded.add(pair)
     else:
         page_state.miscoded.discard(pair)
     retry = page_state.retry
     assert retry is not None
-    make_table(
+    make_tables(
         curator,
         page_state,
         retry.asked,
         ignore_stage_progress,
-        retry.plan,
+        retry.plans,
         retry.unrelated,
     )
 
 
-def except_cell(curator: Curator, current: TablesState, cell: int, reason: str) -> None:
-    """Make the table again with one cell shown, for a written reason.
+def except_cell(
+    curator: Curator, current: TablesState, table: int, cell: int, reason: str
+) -> None:
+    """Make the tables again with one cell shown, for a written reason.
 
-    The table stays as it is if that cannot be.
+    The tables stay as they are if that cannot be.
+
+    Args:
+        table: number of the made table.
     """
-    made, asked = current.made_table, current.asked
+    made = current.made_tables
+    asked = current.asked
     assert made is not None
-    assert asked is not None
     with session.keep_error("tables"):
-        labels = made.content.published.layout.labels(cell)
+        labels = made.content[table].published.layout.labels(cell)
         excepted = ExceptedCell(labels=labels, reason=reason)
-        plan = made.content.plan
-        plan = dataclasses.replace(plan, exceptions=(*plan.exceptions, excepted))
-        make_table(curator, current, asked, ignore_stage_progress, plan)
-        if current.made_table is None:
-            current.made_table, current.asked = made, asked
+        plans = [one.plan for one in made.content]
+        exceptions = (*plans[table].exceptions, excepted)
+        plans[table] = dataclasses.replace(plans[table], exceptions=exceptions)
+        make_tables(curator, current, asked, ignore_stage_progress, plans)
+        if current.made_tables is None:
+            current.made_tables = made
+            current.asked = asked
 
 
 def cells_to_except(made: ExactTable) -> dict[int, str]:
@@ -307,16 +342,20 @@ def cells_to_except(made: ExactTable) -> dict[int, str]:
     }
 
 
-def publish_table(curator: Curator, page_state: TablesState) -> None:
-    """Attack the table once more, note it in the ledger, and publish it."""
-    assert page_state.made_table is not None
+def publish_tables(curator: Curator, page_state: TablesState) -> None:
+    """Attack the tables once more, note them in the ledger, and publish them.
+
+    Nothing is published if one of them is refused.
+    """
+    assert page_state.made_tables is not None
     try:
         with progress_view.wait_in_line():
-            page_state.published_table = curator.publish_table(
-                page_state.made_table, others=others(curator)
+            page_state.published_tables = curator.publish_tables(
+                page_state.made_tables, others=others(curator)
             )
+        page_state.listed = []
     except DpcoreError as error:
-        page_state.made_table = None
+        page_state.made_tables = None
         session.session().notices["tables"] = error
 
 

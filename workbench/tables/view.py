@@ -15,7 +15,11 @@ from dpcore.suppression import (
     PublishedTable,
     TablePlan,
 )
-from dpcore.suppression.plan import MAX_REASON_LETTERS, MIN_REASON_LETTERS
+from dpcore.suppression.plan import (
+    MAX_REASON_LETTERS,
+    MIN_REASON_LETTERS,
+    write_plans,
+)
 from workbench import session
 from workbench.language.messages import (
     _,
@@ -162,8 +166,10 @@ def _name_with_groups(name: str, grouping: Grouping) -> str:
     )
 
 
-def show_make_button(curator: Curator, columns: Columns) -> bool:
-    """Show the button that makes the table; return whether it was pressed.
+def show_make_button(
+    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
+) -> bool:
+    """Show the button that makes the tables; return whether it was pressed.
 
     It stands above all fields that grow and shrink, such as lists of several choices:
     one that shrinks at a click elsewhere would move it away from the pointer.
@@ -176,56 +182,120 @@ def show_make_button(curator: Curator, columns: Columns) -> bool:
                 "columns on *Data*."
             )
         )
-    return st.button(_("Make the table"), type="primary", disabled=not may_make)
+    is_alone = len(state.list_asked(page_state, (columns, rule))) == 1
+    with st.container(horizontal=True):
+        is_pressed = st.button(
+            _("Make the table") if is_alone else _("Make the tables"),
+            type="primary",
+            disabled=not may_make,
+        )
+        st.button(
+            _("Add another table"),
+            disabled=not may_make or (columns, rule) in page_state.listed,
+            on_click=state.add_to_list,
+            args=(page_state, (columns, rule)),
+            help=_(
+                "The table that you have chosen is kept in a list, and you can choose "
+                "another one. All of them are made and published together, so each one "
+                "shows as much as the others allow."
+            ),
+        )
+    return is_pressed
 
 
-def make_table(
+def show_list(page_state: TablesState, columns: Columns, rule: HidingRule) -> None:
+    """Show the tables that are made together with the chosen one."""
+    if not page_state.listed:
+        return
+    st.caption(
+        _("These tables are made together. Choose another one above.")
+        if (columns, rule) in page_state.listed
+        else _("These tables are made together with the one that you chose above:")
+    )
+    for at, (own, own_rule) in enumerate(page_state.listed):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(_name_asked(own, own_rule), width="stretch")
+            st.button(
+                _("Remove"),
+                key=f"tables-remove-{at}",
+                icon=":material/close:",
+                on_click=state.remove_from_list,
+                args=(page_state, at),
+            )
+
+
+def _name_asked(columns: Columns, rule: HidingRule) -> str:
+    """Return the columns of a table, and its rule."""
+    names = [
+        escape_markdown(_name_with_groups(name, grouping))
+        for name, grouping in columns.items()
+    ]
+    rule_name = _(of_exact_table.PRESET_NAMES[rule.name])
+    return f"{' × '.join(names)} ({rule_name})"
+
+
+def make_tables(
     curator: Curator,
     page_state: TablesState,
     columns: Columns,
     rule: HidingRule,
-    plan: TablePlan | None,
+    plans: Sequence[TablePlan],
     unrelated: Sequence[str],
 ) -> None:
-    """Make the table, with a progress bar.
+    """Make the tables, with a progress bar.
 
     Args:
-        plan: to be carried out in place of the choices.
-        unrelated: columns of other tables that have nothing to do with this one.
+        plans: to be carried out in place of the choices.
+        unrelated: columns of other tables that have nothing to do with these.
     """
+    asked = state.list_asked(page_state, (columns, rule))
+    is_alone = len(plans or asked) == 1
     stages = {
         "suppressing": _("choosing what to hide"),
         "attacking": _("trying to work out the hidden counts"),
         "bounding": _("measuring how closely the hidden counts can be worked out"),
     }
     with progress_view.show_progress(
-        _("Making the table"), stages, key="stop-table", on_stop=_say_stopped
+        _("Making the table") if is_alone else _("Making the tables"),
+        stages,
+        key="stop-table",
+        on_stop=_say_stopped,
     ) as tell:
-        state.make_table(curator, page_state, (columns, rule), tell, plan, unrelated)
-    if page_state.made_table is not None:
-        # on a phone the table stands below all fields
-        st.toast(_("The table is made."), icon=":material/table:")
+        state.make_tables(curator, page_state, asked, tell, plans, unrelated)
+    if page_state.made_tables is not None:
+        # on a phone the tables stand below all fields
+        st.toast(
+            _("The table is made.") if is_alone else _("The tables are made."),
+            icon=":material/table:",
+        )
 
 
 def _say_stopped() -> None:
     st.toast(_("Stopped. No table was made."), icon=":material/stop_circle:")
 
 
-def ask_plan() -> TablePlan | None:
-    """Ask for a plan in a file; return it at a click."""
+def ask_plans() -> Sequence[TablePlan]:
+    """Ask for a file with a plan or a list of plans; return them at a click."""
     with st.expander(_("A plan made earlier")):
         file = file_view.file_uploader(
             _("Plan (JSON, internal)"), type=["json"], key="tables-plan"
         )
-        plan = None
+        plans: Sequence[TablePlan] = ()
         if file is not None:
             with widgets.catch_and_show_errors():
-                plan = reading.read_table_plan(file.getvalue())
-        if plan is None:
-            return None
-        about = make_printable(" × ".join(plan.column_names), max_length=200)
-        st.caption(f"{about}. {of_exact_table.rule_words(plan.rule, is_first=False)}")
-        return plan if st.button(_("Make the table of the plan")) else None
+                plans = reading.read_table_plans(file.getvalue())
+        if not plans:
+            return ()
+        for plan in plans:
+            about = make_printable(" × ".join(plan.column_names), max_length=200)
+            words = of_exact_table.rule_words(plan.rule, is_first=False)
+            st.caption(f"{about}. {words}")
+        is_pressed = st.button(
+            _("Make the table of the plan")
+            if len(plans) == 1
+            else _("Make the tables of the plan")
+        )
+        return plans if is_pressed else ()
 
 
 def offer_miscoded(curator: Curator, page_state: TablesState) -> None:
@@ -268,16 +338,34 @@ def offer_miscoded(curator: Curator, page_state: TablesState) -> None:
 def show_result(
     curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
 ) -> None:
-    """Show the exact table, its hidden counts, what it does not promise, and its
+    """Show an exact table, its hidden counts, what it does not promise, and its
     files.
+
+    One of several tables is chosen; all of them are accepted together.
     """
-    if page_state.made_table is None:
+    if page_state.made_tables is None:
         return
-    made = page_state.made_table.content
+    all_made = page_state.made_tables.content
+    is_published = bool(page_state.published_tables)
+    is_alone = len(all_made) == 1
+    is_asked = page_state.asked == state.list_asked(page_state, (columns, rule))
+    if not is_asked and (is_alone or not is_published):
+        st.warning(
+            _("This table was made under earlier settings. Make it again.")
+            if is_alone
+            else _("These tables were made under earlier settings. Make them again.")
+        )
+    shown = 0
+    if not is_alone:
+        titles = {
+            at: make_printable(one.published.title) for at, one in enumerate(all_made)
+        }
+        shown = widgets.ask_by_title(
+            st.selectbox, _("Table"), titles, key="tables-shown"
+        )
+    made = all_made[shown]
     table = made.published
-    if page_state.asked != (columns, rule):
-        st.warning(_("This table was made under earlier settings. Make it again."))
-    if page_state.published_table is None:
+    if not is_published:
         widgets.show_internal_badge()
     widgets.show_table(of_exact_table.crosstab(table), alt=_("Exact table"))
     for sentence in of_exact_table.exceptions(table):
@@ -288,12 +376,16 @@ def show_result(
         st.header(_("What this does not promise"))
         sentences = of_exact_table.not_promised(table)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
-    if page_state.published_table is None:
+    if not is_published:
         st.button(
-            _("Accept and publish"),
+            _("Accept and publish")
+            if is_alone
+            else _("Accept and publish all {number} tables").format(
+                number=len(all_made)
+            ),
             type="primary",
             icon=":material/publish:",
-            on_click=state.publish_table,
+            on_click=state.publish_tables,
             args=(curator, page_state),
             help=_(
                 "Before the table is published, the program attacks it once more. "
@@ -307,8 +399,15 @@ def show_result(
                 "The table is published. It is noted in the ledger, and every "
                 "guarantee of this data set will mention it."
             )
+            if is_alone
+            else _(
+                "All {number} tables are published. They are noted in the ledger, and "
+                "every guarantee of this data set will mention them."
+            ).format(number=len(all_made))
         )
-        offer_files(public_name(curator.lines()), page_state.published_table, made)
+        name = public_name(curator.lines())
+        plans = [one.plan for one in all_made]
+        offer_files(name, page_state.published_tables[shown], made, plans)
     with st.expander(_("Hidden counts, and how closely they can be worked out")):
         widgets.show_internal_badge()
         for check in of_exact_table.list_checks(made):
@@ -319,12 +418,18 @@ def show_result(
                 of_exact_table.hidden_cells(made),
                 alt=_("Hidden counts, and how closely they can be worked out"),
             )
-        if page_state.published_table is None:
-            _ask_exception(curator, page_state, made)
+        if not is_published:
+            _ask_exception(curator, page_state, shown, made)
 
 
-def _ask_exception(curator: Curator, current: TablesState, made: ExactTable) -> None:
-    """Ask for a cell that is shown all the same, with a written reason."""
+def _ask_exception(
+    curator: Curator, current: TablesState, table: int, made: ExactTable
+) -> None:
+    """Ask for a cell that is shown all the same, with a written reason.
+
+    Args:
+        table: number of the table among all that were made.
+    """
     cells = state.cells_to_except(made)
     if not cells:
         return
@@ -333,7 +438,7 @@ def _ask_exception(curator: Curator, current: TablesState, made: ExactTable) -> 
         _("Show one of them all the same"),
         {cell: make_printable(title) for cell, title in cells.items()},
         None,
-        key="tables-except",
+        key=f"tables-except-{table}",
         placeholder=_("no exception"),
     )
     if cell is None:
@@ -348,12 +453,21 @@ def _ask_exception(curator: Curator, current: TablesState, made: ExactTable) -> 
         _("Make the table with this exception"),
         disabled=len(reason.strip()) < MIN_REASON_LETTERS,
         on_click=state.except_cell,
-        args=(curator, current, cell, reason),
+        args=(curator, current, table, cell, reason),
     )
 
 
-def offer_files(name: str, table: PublishedTable, exact_table: ExactTable) -> None:
-    """Offer the table as files, and the report to its owner."""
+def offer_files(
+    name: str,
+    table: PublishedTable,
+    exact_table: ExactTable,
+    plans: Sequence[TablePlan],
+) -> None:
+    """Offer the table as files, and to its owner the report.
+
+    Args:
+        plans: of all tables that were made together.
+    """
     what = f"exact table {' '.join(table.layout.columns)}"
     with st.container(horizontal=True):
         for file in of_exact_table.FILES:
@@ -377,7 +491,7 @@ def offer_files(name: str, table: PublishedTable, exact_table: ExactTable) -> No
         )
         file_view.download(
             _("Plan (JSON, internal)"),
-            exact_table.plan.to_json(),
+            write_plans(plans),
             file_name(name, f"plan {what}", "json", detail="internal"),
             icon="description",
         )
@@ -408,8 +522,9 @@ def name_earlier_tables(curator: Curator) -> None:
     else:
         st.caption(
             _(
-                "Do you plan several tables of these people? Begin with the most "
-                "detailed one. After a coarse table, a detailed one is often refused."
+                "Do you plan several tables of these people? Put them on a list with "
+                "the button *Add another table*, and publish them together. After a "
+                "coarse table, a detailed one is often refused."
             )
         )
     accounts = state.other_accounts(curator)

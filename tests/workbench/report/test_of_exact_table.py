@@ -69,7 +69,7 @@ def test_unrelated_columns_do_not_contradict_the_attack() -> None:
     published = dataclasses.replace(table.published, attacked=1, unrelated=("town",))
     checks = of_exact_table.list_checks(dataclasses.replace(table, published=published))
     sentences = [one.sentence for one in checks]
-    assert any("together with 1 earlier exact table" in one for one in sentences)
+    assert any("together with 1 other exact table" in one for one in sentences)
     assert any("the attack left them out: town" in one for one in sentences)
     assert not any("not attacked together" in one for one in sentences)
 

@@ -19,6 +19,7 @@ from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
 from dpcore.schema.linked import LinkedSchema
 from dpcore.suppression import TablePlan
+from dpcore.suppression.plan import read_plans
 from dpcore.tables.sketch import SketchedTable
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import StoppedError
@@ -152,12 +153,12 @@ def read_plan(data: bytes) -> Plan:
     return _read_small(parse_plan, data, MAX_PLAN_BYTES)  # type: ignore[no-any-return]
 
 
-def read_table_plan(data: bytes) -> TablePlan:
-    """Read a plan of an exact table, within the same limits.
+def read_table_plans(data: bytes) -> list[TablePlan]:
+    """Read a plan of an exact table or a list of them, within the same limits.
 
     Raises: ReadError, LimitError; the errors of a plan that breaks its rules.
     """
-    return _read_small(parse_table_plan, data, MAX_PLAN_BYTES)  # type: ignore[no-any-return]
+    return _read_small(parse_table_plans, data, MAX_PLAN_BYTES)  # type: ignore[no-any-return]
 
 
 def read_hierarchy(data: bytes) -> Hierarchy:
@@ -219,10 +220,10 @@ def parse_plan(data: bytes) -> Plan:
     return Plan.from_json(data.decode("utf-8-sig", errors="replace"))
 
 
-def parse_table_plan(data: bytes) -> TablePlan:
-    """Parse a plan of an exact table in a worker."""
+def parse_table_plans(data: bytes) -> list[TablePlan]:
+    """Parse plans of exact tables in a worker."""
     _check_values(data, b",")
-    return TablePlan.from_json(data.decode("utf-8-sig", errors="replace"))
+    return read_plans(data.decode("utf-8-sig", errors="replace"))
 
 
 def parse_hierarchy(data: bytes) -> Hierarchy:

@@ -249,14 +249,24 @@ class SqlLedger:
         self._end_or_keep(dataset, request_id, "failed", content, None)
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        self.note_all(dataset, {request_id: content})
+
+    def note_all(self, dataset: str, notes: Mapping[str, dict[str, Any]]) -> None:
         with self._store.write_transaction() as connection:
-            standing, last = self._checked_standing(
+            standing, line = self._checked_standing(
                 connection, dataset, self._store.witness.last_seen(dataset), lock=True
             )
-            check_request_unused(connection, dataset, request_id)
-            line = self._append_line(
-                connection, standing, last, request_id, "outside", NO_CHARGE, content
-            )
+            for request_id, content in notes.items():
+                check_request_unused(connection, dataset, request_id)
+                line = self._append_line(
+                    connection,
+                    standing,
+                    line,
+                    request_id,
+                    "outside",
+                    NO_CHARGE,
+                    content,
+                )
         self._note_line_seen(line)
 
     def standing(self, dataset: str) -> Standing:

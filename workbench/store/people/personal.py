@@ -251,6 +251,11 @@ class PersonalLedger:
         self.check_may_spend(dataset)
         self.ledger.note(dataset, request_id, self._with_writer(content))
 
+    def note_all(self, dataset: str, notes: Mapping[str, dict[str, Any]]) -> None:
+        self.check_may_spend(dataset)
+        signed = {name: self._with_writer(content) for name, content in notes.items()}
+        self.ledger.note_all(dataset, signed)
+
     def standing(self, dataset: str) -> Standing:
         self._check_visible(dataset)
         known = self.cached_standings()
