@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, milp
+from scipy.sparse import csr_array
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.curator import Curator
@@ -21,6 +22,7 @@ from dpcore.errors import InfeasibleError
 from dpcore.suppression import PRESETS, PublishedTable, ShownColumn
 from dpcore.suppression import _reader as reading
 from dpcore.suppression._equations import EquationSystem
+from dpcore.suppression._programs import count_in_solution
 from dpcore.suppression._reasons import find_reasons_to_hide
 from dpcore.suppression.atoms import AtomBlocks
 from dpcore.suppression.attacked import AttackedTable, KnownMap
@@ -182,6 +184,17 @@ def test_who_knows_no_reason_of_later_versions_tells_it(
 
     monkeypatch.setattr(reading, "find_reasons_to_hide", forget)
     assert publish_months(LAST_MONTH) >= PRESETS["nhs"].threshold
+
+
+def test_a_difference_is_unknown_if_both_sides_are() -> None:
+    """Few who came may be a reason. A solution may leave out people of today and then."""
+    weights = csr_array(np.array([[1.0, -1.0, 0.0]]))
+    for solution, is_known in (([3.0, 1.0, np.nan], True), ([np.nan] * 3, False)):
+        counts, has_all = count_in_solution(
+            weights, np.zeros(1, dtype=np.int64), np.array(solution)
+        )
+        assert has_all[0] == is_known
+        assert not is_known or counts[0] == 2
 
 
 @pytest.mark.parametrize(
