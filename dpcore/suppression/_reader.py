@@ -281,6 +281,8 @@ class Reader:
                         else None,
                         reader=self._kind,
                     )
+                    if how != BY_REASON and (self._kind, target) not in self._known:
+                        break  # nothing excuses it: other groups need no answer
 
     def _find_components(self, atoms: Sequence[Ints]) -> Any:
         """Return a sparse (sums, components) matrix of the free atoms of sums."""
