@@ -671,7 +671,10 @@ class Curator(TableOnFile):
         published = tuple(
             dataclasses.replace(
                 note_other_outputs(
-                    count_versions(table, tabulated.earlier, len(tables)), self.lines()
+                    count_versions(
+                        table, tabulated.earlier, len(tables), tabulated.maps
+                    ),
+                    self.lines(),
                 ),
                 bundle=bundle,
             )

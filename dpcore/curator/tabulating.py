@@ -210,13 +210,14 @@ def _find_maps(
     miscoded = {frozenset(pair) for plan in plans for pair in plan.miscoded}
     found = []
     for pair, people in _count_pairs(engine, unit, tuple(columns)):
+        near = [own for own in layouts if not {*pair}.isdisjoint(own.columns)]
         known = find_map(
             pair,
             people,
             threshold=max(thresholds),
             min_threshold=min(thresholds),
-            stand_together=any({*pair} <= {*layout.columns} for layout in layouts),
-            all_shown=any(_shows_pairs(layout, pair, people) for layout in layouts),
+            stand_together=any({*pair} <= {*layout.columns} for layout in near),
+            all_shown=all(_shows_pairs(layout, pair, people) for layout in near),
         )
         if frozenset(pair) in miscoded:
             known = mark_errors(pair, known)

@@ -335,7 +335,7 @@ def count_in_solution(
 ) -> tuple[Floats, Bools]:
     """Return the sums in a solution, and whether it has all atoms of each one."""
     lacks = np.isnan(solution)
-    has_all = multiply(weights, lacks.astype(np.float64)) == 0
+    has_all = multiply(abs(weights), lacks.astype(np.float64)) == 0
     return base + multiply(weights, np.where(lacks, 0.0, solution)), has_all
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence, Set
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -202,8 +203,10 @@ class Reader:
         open_cells = {demand.target[0] for demand in demands if demand.around is None}
         open_cells -= {(one.table, one.cell) for one in (*told, *known)}
         for one in self._list_told_by_reason(open_cells, solutions):
-            # its bounds alone do not tell it, so these are not compared
-            is_known = self._known.get((self._kind, one.target), ()) is None
+            key = (self._kind, one.target)
+            is_known = one.bounds is not None and _is_inside(
+                self._known[key], one.bounds
+            )
             (known if is_known else told).append(one)
         return AttackOutcome(
             revealed_cells=tuple(told),
@@ -223,8 +226,9 @@ class Reader:
     ) -> Iterable[RevealedCell]:
         """Find cells that are small for sure, or nothing would have been hidden.
 
-        If a cell is large, another one must be small that the same sums join. If people
-        came or left, few of them may have changed a cell: that is another reason.
+        If a cell is large, another one must be small that the same sums join, or a group
+        that it protects. Such a group may not be told either. If people came or left,
+        few of them may have changed a cell: that is another reason.
 
         Args:
             cells: that are asked for.
@@ -236,38 +240,70 @@ class Reader:
                 continue
             near = _RangesOfGroups(causes.others, self._programs)
             marks = [near.find_components(solution) for solution in solutions]
+            components = self._find_components([own for own, _ in causes.groups])
             for joined in find_hidden_components(table):
                 atoms = [self._system.places[number, cell] for cell in joined]
                 keys = [own.tobytes() for own in atoms]
                 if not causes.hidden_before.isdisjoint(keys):
                     continue  # an earlier table hides it
-                is_asked = [
-                    (number, cell) in cells
-                    and (causes.asked is None or key in causes.asked)
-                    for cell, key in zip(joined, keys, strict=True)
+                # 1. Its cells that are asked for, and the groups that it may protect
+                members = [(own, table.threshold) for own in atoms]
+                asked = [
+                    (place, BY_REASON)
+                    for place, cell in enumerate(joined)
+                    if (number, cell) in cells
                 ]
-                if not any(is_asked):
+                inside = self._find_components(atoms).sum(axis=0) > 0
+                for group in np.flatnonzero(components @ inside).tolist():
+                    if causes.groups[group][0].tobytes() not in keys:
+                        asked.append((len(members), BY_REASON - 1 - group))
+                        members.append(causes.groups[group])
+                if not asked:
                     continue
-                reasons = _Reasons(atoms, causes, near, self._programs)
+                reasons = _Reasons(members, len(joined), causes, near, self._programs)
                 for solution, is_near in zip(solutions, marks, strict=True):
                     reasons.record(solution, is_near)
-                # any of these cells may be hidden to give another reason
-                proof = self._system.find_cells_sharing_atoms(
-                    np.unique(np.concatenate(atoms))
-                )
-                for place, cell in enumerate(joined):
-                    if (
-                        is_asked[place]
-                        and not reasons.has_reason[place]
-                        and not self._find_reason(reasons, place)
-                    ):
-                        yield RevealedCell(
-                            table=number,
-                            cell=cell,
-                            filled_group=BY_REASON,
-                            proof=proof,
-                            reader=self._kind,
-                        )
+                # 2. Any of these cells may be hidden to give another reason
+                for place, how in asked:
+                    if not self._is_told_by_reason(reasons, place):
+                        continue
+                    shared = [*atoms, members[place][0]]
+                    target = (number, joined[min(place, len(joined) - 1)]), how
+                    yield RevealedCell(
+                        table=number,
+                        cell=target[0][1],
+                        filled_group=how,
+                        proof=self._system.find_cells_sharing_atoms(
+                            np.unique(np.concatenate(shared))
+                        ),
+                        bounds=self._bound_by_reason(causes, *members[place])
+                        if (self._kind, target) in self._known
+                        else None,
+                        reader=self._kind,
+                    )
+                    if how != BY_REASON and (self._kind, target) not in self._known:
+                        break  # nothing excuses it: other groups need no answer
+
+    def _find_components(self, atoms: Sequence[Ints]) -> Any:
+        """Return a sparse (sums, components) matrix of the free atoms of sums."""
+        return self._programs.find_components(self._programs.weigh(atoms)[0])
+
+    def _is_told_by_reason(self, reasons: _Reasons, place: int) -> bool:
+        """Return whether a cell or group that may be large must be a reason to hide."""
+        if reasons.has_reason[place]:
+            return False
+        atoms, least = reasons.members[place]
+        if place >= reasons.cells and self._programs.find_ends(atoms)[1] < least:
+            return False  # its bounds tell it, or nobody is there
+        return not self._find_reason(reasons, place)
+
+    def _bound_by_reason(
+        self, causes: ReasonsToHide, atoms: Ints, least: int
+    ) -> tuple[float, float]:
+        """Return the fewest and most people of a group that is a reason to hide."""
+        low, high = self._programs.find_ends(atoms)
+        last = max(one.last for one in causes.list_reasons(atoms, least))
+        return low, min(high, last)
 
     def _find_reason(self, reasons: _Reasons, place: int) -> bool:
         """Look for a solution with a harmless cell and a reason to hide another one."""
@@ -423,7 +459,13 @@ class _RangesOfGroups:
     """
 
     def __init__(self, ranges: Sequence[CountRange], programs: Programs) -> None:
-        self.weights, self.base = programs.weigh([one.atoms for one in ranges])
+        self.weights, self.base = programs.weigh(
+            [one.atoms for one in ranges],
+            [
+                np.ones(len(one.atoms)) if one.signs is None else one.signs
+                for one in ranges
+            ],
+        )
         self.first = np.array([one.first for one in ranges], dtype=np.float64)
         self.last = np.array([one.last for one in ranges], dtype=np.float64)
         self.components = programs.find_components(self.weights)
@@ -456,24 +498,34 @@ class _Reasons:
     """Which hidden cells can be harmless while another group is a reason to hide.
 
     Attributes:
-        has_reason: (cells,) whether such a solution is known.
+        members: atoms of the cells that sums join, then of groups that they may
+            protect, each with how many people are not few.
+        cells: number of these cells.
+        has_reason: (members,) whether such a solution is known.
     """
 
     def __init__(
         self,
-        cells: Sequence[Ints],
+        members: Sequence[tuple[Ints, int]],
+        cells: int,
         causes: ReasonsToHide,
         near: _RangesOfGroups,
         programs: Programs,
     ) -> None:
         own = [
-            (at, r) for at, one in enumerate(cells) for r in causes.list_reasons(one)
+            (at, r)
+            for at, one in enumerate(members[:cells])
+            for r in causes.list_reasons(*one)
         ]
         harmless = [
-            (at, r) for at, one in enumerate(cells) for r in causes.list_harmless(one)
+            (at, r)
+            for at, one in enumerate(members)
+            for r in causes.list_harmless(*one)
         ]
         self.near = near
-        self.has_reason = np.zeros(len(cells), dtype=bool)
+        self.members = members
+        self.cells = cells
+        self.has_reason = np.zeros(len(members), dtype=bool)
         self._own = _RangesOfGroups([one for _, one in own], programs)
         self._cell_of_own = np.array([at for at, _ in own])
         self._harmless = _RangesOfGroups([one for _, one in harmless], programs)

@@ -6,8 +6,9 @@ reasons are ruled out, that one is told.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,16 +18,22 @@ from dpcore.suppression._demands import list_asked_families, list_unshown_demand
 from dpcore.suppression._equations import EquationSystem, stack_sums
 from dpcore.suppression.attacked import AttackedTable
 
+Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountRange:
-    """Counts of a group, from the first to the last."""
+    """Counts of a group, from the first to the last.
+
+    Attributes:
+        signs: of its atoms, if it is a difference of people of today and of then.
+    """
 
     atoms: Ints
     first: float
     last: float
+    signs: Floats | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,38 +42,47 @@ class ReasonsToHide:
 
     Attributes:
         threshold: people of a cell that is not small.
-        others: counts of groups, besides its own cells, that it may protect.
+        groups: others, of people of today, that it may protect: their atoms, and how
+            many people are not few.
+        past: counts of groups of then, and changes since, that it may protect.
         hidden_before: atoms of cells that earlier tables hide.
         counts_then: counts of another time by atoms of a cell, each with the change
             that is not small.
-        asked: atoms of the cells that may be told; None for all.
     """
 
     threshold: int
-    others: list[CountRange]
+    groups: list[tuple[Ints, int]]
+    past: list[CountRange]
     hidden_before: frozenset[bytes]
     counts_then: Mapping[bytes, list[tuple[int, int]]]
-    asked: frozenset[bytes] | None
 
-    def list_reasons(self, atoms: Ints) -> list[CountRange]:
-        """Return the counts for which a cell is hidden: few people, or few changed."""
+    @property
+    def others(self) -> list[CountRange]:
+        """Counts of groups, besides its own cells, that it may protect."""
+        return [
+            *itertools.chain(*(self.list_reasons(*group) for group in self.groups)),
+            *self.past,
+        ]
+
+    def list_reasons(self, atoms: Ints, least: int) -> list[CountRange]:
+        """Return the counts for which a group is hidden: few people, or few changed."""
         then = self.counts_then.get(atoms.tobytes(), ())
         return [
             CountRange(atoms=atoms, first=first, last=last)
-            for first, last in _list_reason_ranges(self.threshold, then)
+            for first, last in _list_reason_ranges(least, then)
         ]
 
-    def list_harmless(self, atoms: Ints) -> list[CountRange]:
-        """Return the counts for which a cell is no reason to hide anything.
+    def list_harmless(self, atoms: Ints, least: int) -> list[CountRange]:
+        """Return the counts for which a group is no reason to hide anything.
 
         A cell whose count of then is shown has changed by many.
         """
         near = sorted(
-            (count - least + 1, count + least - 1)
-            for count, least in self.counts_then.get(atoms.tobytes(), ())
+            (count - many + 1, count + many - 1)
+            for count, many in self.counts_then.get(atoms.tobytes(), ())
         )
         ranges: list[CountRange] = []
-        first = self.threshold
+        first: float = least
         for low, high in near:
             if first < low:
                 ranges.append(CountRange(atoms=atoms, first=first, last=low - 1))
@@ -89,8 +105,7 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
 
     Tables before it, and those published with it, have some if readers know that their
     columns belong together. They are not known if a full cell may be the reason, or if
-    people came or left since. If they came or left before, only cells that few changed
-    are asked for.
+    people came or left since. If they came or left before, few of them may be the reason.
     """
     table = system.tables[number]
     own = {*system.blocks.families_of(table.columns)}
@@ -104,7 +119,7 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
         at
         for at, other in enumerate(system.tables)
         if at != number
-        and (other.tables_before < table.tables_before or is_beside(other))
+        and (other.was_known_to(table) or is_beside(other))
         and not other.is_past
         and not own.isdisjoint(system.blocks.families_of(other.columns))
     ]
@@ -112,7 +127,6 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
         return None
     # 1. Counts of then that are others today
     counts_then: dict[bytes, list[tuple[int, int]]] = {}
-    asked: set[bytes] = set()
     for at in before:
         other = system.tables[at]
         least = max(table.threshold, other.threshold)
@@ -120,11 +134,6 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
             if count is not None and other.counts[cell] is None:
                 own_atoms = system.places[at, cell].tobytes()
                 counts_then.setdefault(own_atoms, []).append((count, least))
-                if cell in other.wanted:
-                    asked.add(own_atoms)
-    people_moved = any(system.tables[at].is_changed for at in before)
-    if people_moved and not asked:
-        return None
     # 2. Hidden cells of these tables, and groups told apart by them
     hidden = [
         (system.places[at, cell], system.tables[at].threshold)
@@ -143,13 +152,8 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
     ]
     return ReasonsToHide(
         threshold=table.threshold,
-        others=[
-            CountRange(atoms=atoms, first=first, last=last)
-            for atoms, least in groups
-            for first, last in _list_reason_ranges(
-                least, counts_then.get(atoms.tobytes(), ())
-            )
-        ],
+        groups=groups,
+        past=list(_list_past_reasons(system, before)),
         hidden_before=frozenset(
             system.places[at, cell].tobytes()
             for at in before
@@ -160,8 +164,37 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
             if count is None
         ),
         counts_then=counts_then,
-        asked=frozenset(asked) if people_moved else None,
     )
+
+
+def _list_past_reasons(
+    system: EquationSystem, before: Sequence[int]
+) -> Iterable[CountRange]:
+    """Return the counts of then that are small, and the changes of few people.
+
+    Args:
+        before: numbers of tables, some of whose people came or left since.
+    """
+    changed = [at for at, table in enumerate(system.tables) if table.is_changed]
+    past = [at for at, table in enumerate(system.tables) if table.is_past]
+    for at, then in zip(changed, past, strict=False):
+        if at not in before:
+            continue
+        table = system.tables[then]
+        few = table.threshold - 1
+        for cell, count in enumerate(table.counts):
+            if count is None:
+                yield CountRange(atoms=system.places[then, cell], first=0, last=few)
+        for cells in table.changes:
+            today = np.concatenate([system.today[then, cell] for cell in cells])
+            earlier = np.concatenate([system.places[then, cell] for cell in cells])
+            for first, last in ((1, few), (-few, -1)):
+                yield CountRange(
+                    atoms=np.concatenate([today, earlier]),
+                    signs=np.repeat([1.0, -1.0], [len(today), len(earlier)]),
+                    first=first,
+                    last=last,
+                )
 
 
 def find_hidden_components(table: AttackedTable) -> list[list[int]]:

@@ -28,6 +28,8 @@ class AttackedTable:
         hides_small_alone: whether a hidden cell is small, or protects small groups, and
             readers know that.
         tables_before: how many tables were known when it was published.
+        key: of the table, different for each one.
+        known: keys of the tables that were known; empty if only their number is.
         bundle: mark of the tables that were published together with it; empty if it was
             published alone.
         counts_then: the shown counts when it was published, if people came or left
@@ -54,6 +56,8 @@ class AttackedTable:
     hide_full: bool = False
     hides_small_alone: bool = False
     tables_before: int = 0
+    key: str = ""
+    known: frozenset[str] = frozenset()
     bundle: str = ""
     counts_then: tuple[int | None, ...] = ()
     wanted: Mapping[int, int] = field(default_factory=dict)
@@ -65,6 +69,15 @@ class AttackedTable:
     def is_published_with(self, other: AttackedTable) -> bool:
         """Return whether both tables were published together."""
         return self is other or (bool(self.bundle) and self.bundle == other.bundle)
+
+    def was_known_to(self, other: AttackedTable) -> bool:
+        """Return whether another table was protected together with this earlier one.
+
+        Two accounts may have published tables without knowing of each other.
+        """
+        if other.known:
+            return self.key in other.known
+        return self.tables_before < other.tables_before
 
     @property
     def is_changed(self) -> bool:

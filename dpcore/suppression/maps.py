@@ -23,9 +23,10 @@ MIN_USUAL_SHARE = 0.95
 """Share of the people in usual pairs: of two crossing areas, and if others are errors."""
 MAX_RARE_BY_CHANCE = 0.2
 """People in rare pairs of crossing areas, as a share of those expected there by chance."""
-MIN_SPARSE_SHARE = 0.8  # of the people, in the usual pairs of a sparse map
-MAX_SPARSE_PAIRS = 0.5
-"""Pairs that occur in a sparse map: share of all pairs, and of those expected by chance."""
+MAX_SPARSE_PAIRS = 0.7
+"""Pairs that occur in a sparse map, as a share of those expected by chance."""
+MAX_CHANCE_OF_TREE = 0.01
+"""Chance that columns without a map lack a pair that a map without a circle lacks."""
 NO_VALUES = frozenset({MISSING, UNLISTED})
 
 Pair = tuple[str, str]
@@ -46,9 +47,9 @@ def find_map(
     the commonest pair of one of its values. Readers know a map if knowing one value
     removes most errors in guessing the other. They also know one of areas that cross, if
     no table has both columns: nearly all people are in usual pairs, and in the others
-    are far fewer than by chance. If a table of coarse groups has both, the map is
-    doubtful: there may be readers with it and readers without it. So is one in which few
-    pairs occur, with most people in usual pairs, or far fewer pairs than by chance.
+    are far fewer than by chance. If a table has both, the map is doubtful: there may be
+    readers with it and readers without it. So is one in which far fewer pairs occur than
+    by chance, or one without a circle: then the sums of both columns tell each pair.
 
     Args:
         people: who have each pair of values; MISSING and UNLISTED are no values.
@@ -56,7 +57,8 @@ def find_map(
         min_threshold: the smallest one, by which it is decided whether there is a map,
             so that a stricter rule does not undo it; None for the same.
         stand_together: whether a table has both columns.
-        all_shown: whether a table shows all pairs of both columns.
+        all_shown: whether each table with one of the columns has a cell for each pair.
+            Then areas that cross would tell nothing but which cells are empty.
     """
     known = {pair: n for pair, n in people.items() if NO_VALUES.isdisjoint(pair)}
     total = sum(known.values())
@@ -94,19 +96,29 @@ def find_map(
     rare_by_chance = total - sum(
         sums[0][first] * sums[1][second] / total for first, second in often
     )
-    others = np.array(list(sums[1].values()))
-    pairs_by_chance = sum(
-        -np.expm1(-own * others / total).sum() for own in sums[0].values()
-    )
+    others = sums[1].most_common()
+    sizes = np.array([number for _, number in others])
+    pairs_by_chance = 0.0
+    most_absent = 0.0  # people by chance in a pair that nobody has
+    for first, own in sums[0].items():
+        pairs_by_chance -= float(np.expm1(-own * sizes / total).sum())
+        absent = (number for second, number in others if (first, second) not in known)
+        most_absent = max(most_absent, own * next(absent, 0) / total)
+    all_pairs = len(sums[0]) * len(sums[1])
     # 2. Do the values go together as those of areas that cross?
-    is_sparse = len(known) <= MAX_SPARSE_PAIRS * len(sums[0]) * len(sums[1]) and (
-        in_usual >= MIN_SPARSE_SHARE * total
-        or len(known) <= MAX_SPARSE_PAIRS * pairs_by_chance
+    is_sparse = len(known) <= MAX_SPARSE_PAIRS * pairs_by_chance
+    is_tree = (
+        len(known) < len(sums[0]) + len(sums[1])
+        and all_pairs * math.exp(-most_absent) < MAX_CHANCE_OF_TREE
     )
-    crosses = is_sparse or (
-        are_few_rare
-        and len(often) < len(sums[0]) * len(sums[1])
-        and total - in_usual <= MAX_RARE_BY_CHANCE * rare_by_chance
+    crosses = (
+        is_sparse
+        or is_tree
+        or (
+            are_few_rare
+            and len(often) < all_pairs
+            and total - in_usual <= MAX_RARE_BY_CHANCE * rare_by_chance
+        )
     )
     if not deciding and (all_shown or not crosses):
         return None

@@ -385,7 +385,10 @@ class _Bundle:
             ExactTable(
                 plan=draft.plan,
                 published=count_versions(
-                    draft.as_table(), self.earlier_tables, len(self.drafts)
+                    draft.as_table(),
+                    self.earlier_tables,
+                    len(self.drafts),
+                    self.maps,
                 ),
                 true_counts=tuple(draft.counts.tolist()),
                 reasons={
@@ -487,12 +490,16 @@ class _Bundle:
 
 
 def count_versions(
-    table: PublishedTable, earlier_tables: EarlierTables, together: int = 1
+    table: PublishedTable,
+    earlier_tables: EarlierTables,
+    together: int = 1,
+    maps: Sequence[KnownMap] = (),
 ) -> PublishedTable:
-    """Return the table with how many others it was attacked and compared with.
+    """Return the table with which others it was attacked and compared with, and how.
 
     Args:
         together: number of tables that are published together, with this one.
+        maps: what readers were taken to know of pairs of columns.
     """
     changed = sum(
         bool(find_changed_cells(before, people).any())
@@ -503,6 +510,12 @@ def count_versions(
         attacked=len(earlier_tables) - changed,
         compared=changed,
         bundled=together - 1,
+        known=tuple(sorted({before.key for before, _ in earlier_tables})),
+        related=tuple(
+            one.columns
+            for one in maps
+            if not {*one.columns}.isdisjoint(table.layout.columns)
+        ),
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import itertools
 import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from dpcore.suppression.rules import HidingRule
 HIDDEN_MARK = "x"
 """The mark of a hidden cell in a file; the same for all, whatever the reason."""
 FORMAT_VERSION = 1
+KEY_LENGTH = 32  # hexadecimal digits: 128 bits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,10 @@ class PublishedTable:
         bundled: number of other tables that it was attacked and published together
             with.
         bundle: mark of all these tables; empty without others.
+        known: keys of the earlier tables of both kinds. Not part of the public file;
+            empty in tables of an earlier version of this program.
+        related: pairs of columns, one of them at least in this table, of which readers
+            were taken to know which values go together.
         account: name of another account that it was published from; empty for the
             one that is asked.
     """
@@ -65,6 +72,8 @@ class PublishedTable:
     occupied: tuple[int, ...] = ()
     bundled: int = 0
     bundle: str = ""
+    known: tuple[str, ...] = ()
+    related: tuple[tuple[str, str], ...] = ()
     account: str = ""
 
     @property
@@ -87,6 +96,12 @@ class PublishedTable:
         """The count that readers must think possible for a hidden cell."""
         return self.rule.find_possible_count(is_first=self.is_first)
 
+    @cached_property
+    def key(self) -> str:
+        """By which later tables name it, the same in each account that sees it."""
+        record = json.dumps(self.to_record(), sort_keys=True)
+        return hashlib.sha256(record.encode()).hexdigest()[:KEY_LENGTH]
+
     def to_record(self) -> dict[str, Any]:
         """Return plain data with the values of each group, for the ledger."""
         return self._to_dict(values=True)
@@ -106,6 +121,7 @@ class PublishedTable:
             "compared": self.compared,
             "unrelated": list(self.unrelated),
             "miscoded": [list(pair) for pair in self.miscoded],
+            "related": [list(pair) for pair in self.related],
             "anonymized": self.anonymized,
             "noisy": self.noisy,
             "counts": list(self.counts),
@@ -113,7 +129,11 @@ class PublishedTable:
                 str(cell): reason for cell, reason in self.exceptions.items()
             },
             **({"bundled": self.bundled, "bundle": self.bundle} if self.bundle else {}),
-            **({"occupied": list(self.occupied)} if values else {}),
+            **(
+                {"occupied": list(self.occupied), "known": list(self.known)}
+                if values
+                else {}
+            ),
         }
 
     @classmethod
@@ -159,6 +179,10 @@ class PublishedTable:
                 occupied=tuple(fields.get("occupied", lines)) if values else (),
                 bundled=fields.get("bundled", 0),
                 bundle=fields.get("bundle", ""),
+                known=tuple(fields.get("known", ())) if values else (),
+                related=tuple(
+                    (first, second) for first, second in fields.get("related", ())
+                ),
             )
 
     def crosstab(self) -> list[list[str]]:
@@ -224,6 +248,8 @@ class PublishedTable:
             # a full cell is another reason
             hides_small_alone=self.rule.hide_zeros or not self.rule.hide_full,
             tables_before=self.attacked + self.compared,
+            key=self.key,
+            known=frozenset(self.known),
             bundle=self.bundle,
             wanted=wanted,
             name=self.name,

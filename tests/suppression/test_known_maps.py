@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -563,7 +564,7 @@ def test_a_map_needs_more_than_chance() -> None:
     areas = dict.fromkeys(itertools.product(("D1", "D2", "D3"), ("Z1", "Z2")), 40)
     areas |= {("D1", "Z2"): 2, ("D3", "Z1"): 3}
     assert find_map(pair, areas, all_shown=True, **asked) is None
-    # a table of coarse groups does not undo it for all readers
+    # other tables do not undo it for all readers
     known = find_map(pair, areas, all_shown=False, **asked)
     assert known is not None
     assert known.is_doubtful
@@ -738,6 +739,141 @@ LARGE_ZONES = {
         for sex in "fm"
     },
 }
+
+
+STAIRS = {
+    **{("D1", "Z1", "f"): 30, ("D1", "Z1", "m"): 34, ("D2", "Z1", "f"): 3},
+    **{("D2", "Z1", "m"): 41, ("D2", "Z2", "f"): 26, ("D2", "Z2", "m"): 22},
+    **{("D3", "Z2", "f"): 25, ("D3", "Z2", "m"): 24, ("D3", "Z3", "f"): 20},
+    **{("D3", "Z3", "m"): 22, ("D4", "Z3", "f"): 31, ("D4", "Z3", "m"): 39},
+}
+GRADES = {
+    (age, grade, support): people
+    for age, grade, *both in (
+        *(("6", "1", 60, 8), ("7", "1", 52, 3), ("7", "2", 58, 9), ("8", "2", 50, 6)),
+        *(("8", "3", 61, 10), ("9", "3", 49, 7), ("9", "4", 57, 12)),
+    )
+    for support, people in zip(("no", "yes"), both, strict=True)
+}
+
+
+def find_most_where_all_pairs_are_shown(
+    preset: str, cells: Mapping[tuple[str, str, str], int], order: Sequence[int]
+) -> float:
+    """Return the most people of a crossing, after tables of each two of three columns."""
+    names = ("first", "second", "third")
+    pairs = (names[:2], names[::2], names[1:])
+    plans = [pairs[at] for at in order]
+    tables = publish_all(cells, names, plans, PRESETS[preset])
+    atoms = [dict(zip(names, own, strict=True)) for own in cells]
+    smallest = min(cells, key=lambda own: cells[own])
+    assert cells[smallest] == 3
+    return find_ends(tables, atoms, dict(zip(names, smallest, strict=True)))[1]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("preset", ["nhs", "cms", "acro"])
+def test_a_table_of_all_pairs_does_not_switch_their_map_off(
+    preset: str, order: Sequence[int]
+) -> None:
+    """It proves the map: its zeros show where areas cross, or readers know them."""
+    most = find_most_where_all_pairs_are_shown(preset, STAIRS, order)
+    assert most >= PRESETS[preset].threshold
+
+
+def test_ages_and_grades_cross_like_areas() -> None:
+    assert find_most_where_all_pairs_are_shown("nhs", GRADES, (0, 1, 2)) >= 5
+
+
+@pytest.mark.parametrize(
+    ("preset", "cells"), [("nhs", STAIRS), ("acro", STAIRS), ("nhs", GRADES)]
+)
+def test_if_it_did_two_plain_tables_would_tell_a_group(
+    preset: str,
+    cells: Mapping[tuple[str, str, str], int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin: no map for columns that stand together in a table."""
+
+    def forget(*args: Any, stand_together: bool, **asked: Any) -> Any:
+        if stand_together:
+            return None
+        return find_map(*args, stand_together=stand_together, **asked)
+
+    monkeypatch.setattr("dpcore.curator.tabulating.find_map", forget)
+    assert find_most_where_all_pairs_are_shown(preset, cells, (0, 1, 2)) == 3
+
+
+FEW_AREAS = {
+    "nhs": (12, 4, 16, 15),
+    "cms": (30, 8, 30, 32),
+    "acro": (30, 9, 30, 32),
+}
+
+
+def find_most_in_two_zones(preset: str, *, districts: int = 3) -> float:
+    """Return the most people of a small crossing, in a small file of two zones."""
+    pairs = [("D1", "Z1"), ("D2", "Z1"), ("D2", "Z2"), ("D3", "Z2")]
+    cells = dict(zip(pairs, FEW_AREAS[preset], strict=True))
+    if districts == 2:
+        cells["D2", "Z2"] += cells.pop(("D3", "Z2"))
+    names = ("district", "zone")
+    tables = publish_all(cells, names, (("district",), ("zone",)), PRESETS[preset])
+    return find_most_of_pair(tables, dict.fromkeys(cells, np.inf), ("D2", "Z1"))
+
+
+@pytest.mark.parametrize("districts", [2, 3])
+@pytest.mark.parametrize("preset", [*FEW_AREAS])
+def test_two_zones_of_a_small_file_are_areas_that_cross(
+    preset: str, districts: int
+) -> None:
+    most = find_most_in_two_zones(preset, districts=districts)
+    assert most >= PRESETS[preset].threshold
+
+
+@pytest.mark.parametrize("preset", [*FEW_AREAS])
+def test_with_more_rows_by_chance_their_sums_tell_the_crossing(
+    preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The twin: no pair is seen to lack people."""
+    monkeypatch.setattr(mapping, "MAX_SPARSE_PAIRS", 0)
+    monkeypatch.setattr(mapping, "MAX_CHANCE_OF_TREE", 0)
+    assert find_most_in_two_zones(preset) == FEW_AREAS[preset][1]
+
+
+def count_maps_of_skewed_columns() -> int:
+    """Return how many of 300 pairs of independent columns have a map."""
+    draw = np.random.default_rng([51, 12])
+    found = 0
+    for _ in range(300):
+        people = int(draw.choice([300, 2_000]))
+        sides = []
+        for _ in range(2):
+            shares = np.arange(1, draw.integers(3, 22)) ** -draw.choice([0, 0.7, 2])
+            own = draw.choice(len(shares), people, p=shares / shares.sum())
+            sides.append(own.astype(str).tolist())
+        known = find_map(
+            ("first", "second"),
+            Counter(zip(*sides, strict=True)),
+            threshold=5,
+            stand_together=False,
+            all_shown=False,
+        )
+        found += known is not None
+    return found
+
+
+def test_independent_columns_with_a_long_tail_do_not_cross() -> None:
+    """Nationality was a map of districts, since rare nations are in few of them."""
+    assert count_maps_of_skewed_columns() == 0
+
+
+def test_as_many_pairs_as_by_chance_would_say_that_they_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin."""
+    monkeypatch.setattr(mapping, "MAX_SPARSE_PAIRS", 1)
+    assert count_maps_of_skewed_columns() > 30
 
 
 @pytest.mark.parametrize("first", ["coarse", "other rule", "none"])

@@ -295,9 +295,9 @@ def not_promised(table: PublishedTable) -> list[str]:
         below=number(table.rule.threshold - 1),
     )
     related = _(
-        "The attack assumed readers with a map. They know which values of two columns "
-        "go together, such as towns and their districts, and which are exceptions. "
-        "Readers who know more of the people may learn more."
+        "The attack assumed readers who know which values of these columns go "
+        "together, such as towns and their districts, and which are exceptions: "
+        "{columns}. Readers who know more of the people may learn more."
     )
     unrelated = _(
         "The owner says that these columns of other exact tables have nothing to do "
@@ -348,7 +348,17 @@ def not_promised(table: PublishedTable) -> list[str]:
         ),
         *([bundled] if table.bundled else []),
         *([compared] if table.compared else []),
-        *([] if table.is_first else [related]),
+        *(
+            [
+                related.format(
+                    columns=join_with_commas(
+                        " × ".join(map(make_printable, pair)) for pair in table.related
+                    )
+                )
+            ]
+            if table.related
+            else []
+        ),
         *(
             [
                 unrelated.format(

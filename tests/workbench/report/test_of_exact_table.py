@@ -48,7 +48,17 @@ def test_tables_of_changed_people_are_named_to_readers(compared: int) -> None:
     assert "together with 1 earlier exact table about the same people" in words
     assert ("came or left since 2 exact tables" in words) == bool(compared)
     assert ("differs by 1 to 4 people" in words) == bool(compared)
-    assert "readers with a map" in words
+    assert "readers who know which values" not in words
+
+
+def test_columns_with_a_map_are_named_and_no_others() -> None:
+    """The page spoke of a map though none was assumed."""
+    table = made([20, 30, 3, 7, 40]).published
+    pairs = (("town", "district"), ("town", "zone"))
+    words = " ".join(
+        of_exact_table.not_promised(dataclasses.replace(table, related=pairs))
+    )
+    assert "are exceptions: town × district, town × zone." in words
 
 
 def test_owners_and_readers_hear_that_sums_may_tell_who_came_or_left() -> None:
@@ -77,4 +87,4 @@ def test_unrelated_columns_do_not_contradict_the_attack() -> None:
 def test_a_table_without_earlier_ones_says_nothing_of_relations() -> None:
     """A reader would look for tables that do not exist."""
     words = " ".join(of_exact_table.not_promised(made([20, 30, 3, 7, 40]).published))
-    assert "readers with a map" not in words
+    assert "readers who know which values" not in words
