@@ -50,6 +50,9 @@ MAX_CELLS_OF_ORDERS = 1_000  # of tables of which each one is tried as the first
 MAX_ATTACKS_TO_SHOW = 100  # attacks, each with some hidden cells shown
 COST_OF_TWIN = 2.0
 """Cost of hiding a cell of another table too, which then hides further cells."""
+SHARE_TO_CHOOSE = 0.1  # of the progress that is left, for choosing cells of one table
+SHARE_OF_ROUND = 0.15  # of the progress that is left, for one round of attacks
+SHARE_TO_SHOW = 0.8  # of the progress that is left, for showing cells again
 NEW_BUNDLE = "new"  # mark of tables that are not published yet
 
 Ints = npt.NDArray[np.int64]
@@ -86,7 +89,10 @@ def protect_tables(
         earlier_tables: tables that were published about the same people, with the
             people of today; some may have come or left.
         maps: what readers know of pairs of columns of all these tables.
-        on_progress: called with the stage and the share done.
+        on_progress: called with the stage and the share done, which never falls. The
+            stages are "suppressing", "attacking" with the round and how many more
+            cells are hidden by now, "showing" with how many cells are left to be shown
+            again, and "bounding".
 
     Returns: the tables in the order of their plans.
 
@@ -109,7 +115,7 @@ def protect_tables(
         ],
         earlier_tables=earlier_tables,
         maps=maps,
-        on_progress=on_progress,
+        progress=_Progress(on_progress),
     )
     prepared.share_reasons()
     order = sorted(range(len(plans)), key=lambda at: -prepared.drafts[at].layout.size)
@@ -141,6 +147,47 @@ def _check_different(plans: Sequence[TablePlan]) -> None:
         )
 
 
+class _Progress:
+    """Tells stages and rounds, with a share that never falls.
+
+    Nobody knows before how many rounds there will be, so each stage takes a part of
+    what is left.
+    """
+
+    def __init__(self, on_progress: OnProgress) -> None:
+        self._on_progress = on_progress
+        self._stage = ""
+        self._rounds = 0
+        self._start = self._end = self._reached = 0.0
+
+    def begin(self, stage: str, part: float) -> None:
+        """Begin a stage.
+
+        Args:
+            part: of the progress that is left.
+        """
+        self._stage = stage
+        self._start = self._reached
+        self._end = self._start + part * (1 - self._start)
+        self.tell(stage, 0)
+
+    def begin_round(self, more_hidden: int) -> None:
+        """Begin a round of attacks, after which more cells may be hidden."""
+        self._rounds += 1
+        self.begin(f"attacking {self._rounds} {more_hidden}", SHARE_OF_ROUND)
+
+    def tell(self, _: str, share: float) -> None:
+        """Tell the share done of the present stage."""
+        done = self._start + share * (self._end - self._start)
+        self._reached = max(self._reached, done)
+        self._on_progress(self._stage, self._reached)
+
+    def tell_left(self, left: int, *, of: int) -> None:
+        """Tell how many cells are left to be shown again."""
+        self._stage = f"showing {left}"
+        self.tell(self._stage, 1 - left / max(1, of))
+
+
 @dataclass(kw_only=True, eq=False)
 class _Bundle:
     """Tables that are published together, while cells of each may still be hidden.
@@ -150,7 +197,8 @@ class _Bundle:
 
     Attributes:
         drafts: the tables.
-        earlier_tables, maps, on_progress: as of `protect_tables`.
+        earlier_tables, maps: as of `protect_tables`.
+        progress: of all tables, and of all orders that are tried.
         added: the tables that were attacked by now.
         blamed: names of earlier tables that told something.
         nestings: pairs of columns of which rare pairs were told.
@@ -161,7 +209,7 @@ class _Bundle:
     drafts: list[Draft]
     earlier_tables: EarlierTables
     maps: Sequence[KnownMap]
-    on_progress: OnProgress
+    progress: _Progress
     added: Sequence[int] = ()
     blamed: set[str] = field(default_factory=set)
     nestings: set[tuple[str, str]] = field(default_factory=set)
@@ -271,10 +319,12 @@ class _Bundle:
         for other in range(len(self.drafts)):
             if other != new:
                 weights[self._twins[new, other] >= 0] += COST_OF_TWIN
-        draft.choose_hidden(shown, weights, self.on_progress)
+        self.progress.begin("suppressing", SHARE_TO_CHOOSE)
+        draft.choose_hidden(shown, weights, self.progress.tell)
         self._hide((new, cell) for cell in np.flatnonzero(draft.hidden).tolist())
         attacker = self._make_attacker()
         for _ in range(MAX_REPAIR_ROUNDS):
+            self.progress.begin_round(self._count_more_hidden())
             outcome = self._attack(attacker)
             if not outcome.revealed_cells:
                 return
@@ -291,8 +341,15 @@ class _Bundle:
             counts=[self.drafts[at].counts for at in self.added],
             earlier_tables=self.earlier_tables,
             maps=self.maps,
-            on_progress=self.on_progress,
+            on_progress=self.progress.tell,
             experience=self.experience,
+        )
+
+    def _count_more_hidden(self) -> int:
+        """Return how many cells are hidden because of attacks."""
+        return sum(
+            int((draft.hidden & ~draft.chosen).sum())
+            for draft in (self.drafts[at] for at in self.added)
         )
 
     def _attack(
@@ -356,11 +413,14 @@ class _Bundle:
             and min(self._list_twins((table, cell))) == (table, cell)
         ]
         extra.sort(key=lambda at: (-self.drafts[at[0]].counts[at[1]], at))
-        attacker = self._make_attacker()
+        attacker = replace(self._make_attacker(), on_progress=ignore_stage_progress)
+        self.progress.begin("showing", SHARE_TO_SHOW)
         untried = [extra]
         for _ in range(MAX_ATTACKS_TO_SHOW):
             if not untried:
                 break
+            left = sum(map(len, untried))
+            self.progress.tell_left(left, of=len(extra))
             places = untried.pop()
             before = [draft.hidden.copy() for draft in self.drafts]
             for place in places:
@@ -406,11 +466,13 @@ class _Bundle:
         attacker = self._make_attacker()
         tables = self._list_tables()
         if self.withstood is None or self.withstood[0] != tables:
+            self.progress.begin_round(self._count_more_hidden())
             outcome = self._attack(attacker)
             if outcome.revealed_cells:
                 raise self._explain_refusal(outcome)
         assert self.withstood is not None
         outcome = self.withstood[1]
+        self.progress.begin("bounding", 1)
         found_bounds = attacker.bound_hidden_cells(tables)
         changed = {
             number

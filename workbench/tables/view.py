@@ -252,7 +252,11 @@ def make_tables(
     is_alone = len(plans or asked) == 1
     stages = {
         "suppressing": _("choosing what to hide"),
-        "attacking": _("trying to work out the hidden counts"),
+        "attacking": _(
+            "trying to work out the hidden counts, round {}. Hidden after earlier "
+            "rounds: {}"
+        ),
+        "showing": _("showing counts again that need not be hidden. Left to try: {}"),
         "bounding": _("measuring how closely the hidden counts can be worked out"),
     }
     with progress_view.show_progress(
