@@ -250,6 +250,29 @@ def test_whatever_is_new_since_is_attacked_before_tables_are_published(
     assert attacks == [1, 1, 0, 0]
 
 
+def test_progress_tells_rounds_and_never_falls() -> None:
+    """Each attack begins anew, but the share of all work does not."""
+    cells = {"A": 3, "B": 40, "C": 5, "D": 38, "E": 60, "F": 4, "G": 30}
+    rows = rows_of({(town, sex): n for town, n in cells.items() for sex in "fm"}, *"ts")
+    curator = open_account(rows)
+    publish(curator, plan_by(RULE, group_values("t", "ABCDEFG", lambda t: t < "C")))
+    told: list[tuple[str, float]] = []
+    curator.exact_table(
+        plan_by(RULE, "t", "s"), lambda stage, share: told.append((stage, share))
+    )
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
+    stages = [*dict.fromkeys(stage.split()[0] for stage, _ in told)]
+    assert stages[:2] == ["suppressing", "attacking"]
+    assert stages[-1] == "bounding"
+    rounds = [
+        int(stage.split()[1]) for stage, _ in told if stage.startswith("attacking")
+    ]
+    assert rounds == sorted(rounds)
+    assert rounds[0] == 1
+
+
 def test_other_people_than_those_of_the_table_are_refused() -> None:
     """The table of one data set would be noted in the ledger of another."""
     made = opened(people(), dp.MemoryLedger()).exact_table(PLAN)
