@@ -414,7 +414,7 @@ class _Bundle:
         ]
         extra.sort(key=lambda at: (-self.drafts[at[0]].counts[at[1]], at))
         attacker = replace(self._make_attacker(), on_progress=ignore_stage_progress)
-        self.progress.begin("showing", SHARE_TO_SHOW)
+        self.progress.begin(f"showing {len(extra)}", SHARE_TO_SHOW)
         untried = [extra]
         for _ in range(MAX_ATTACKS_TO_SHOW):
             if not untried:

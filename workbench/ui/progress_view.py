@@ -63,8 +63,8 @@ def show_progress(
     Args:
         title: title of the work.
         stages: words for some stages; others show their share alone. A stage may have
-            numbers after its name, which take the places in its words. Such words say
-            how far the work is, so the share is shown by the bar alone.
+            numbers after its name, which are `first` and `second` in its words. Such
+            words say how far the work is, so the share is shown by the bar alone.
         key: key of the Stop button.
         delay_seconds: seconds before anything is shown.
         on_stop: called when that button is pressed; any click ends a run of the page.
@@ -84,7 +84,8 @@ def show_progress(
         if bar is None:
             bar = show_stop_button(place, key=key, on_stop=on_stop)
         name, *numbers = [stage] if stage in stages else stage.split(" ")
-        words = f": {stages[name].format(*numbers)}" if name in stages else ""
+        fields = dict(zip(("first", "second"), numbers, strict=False))
+        words = f": {stages[name].format(**fields)}" if name in stages else ""
         if name not in stages or not numbers:
             words += f", {percent(share)}"
         bar.progress(min(1.0, share), text=f"{title}{words}")
