@@ -7,8 +7,9 @@ Tables of invented counts, log-normal with a tenth of empty cells, over two colu
 groups of ten and totals, then over three. Suppression is to take 30 seconds of the clock
 at most for 10,000 cells, the attack 180; on a busy machine, those of the processor tell
 more. Of tables of two columns, a second version follows in which people came into 1 % of
-the finest cells: both together are to take 180 at most. Last, a file that grows
-everywhere.
+the finest cells: both together are to take 180 at most. Then a file that grows
+everywhere. Last, files from which plain tables are published one after the other: one of
+an office, and one in which some towns lie in a wrong district.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
+import pandas as pd
 
+import dpcore as dp
 from benchmarks.harness import Table, arguments, show
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.curator import Curator
 from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress
 from dpcore.suppression import PRESETS, ShownColumn, TablePlan
@@ -32,6 +37,20 @@ from dpcore.suppression.hide import CellHider
 
 USUAL_COUNT = 60  # people in a cell, the median
 GROUP = 10  # values in a group of a column
+OFFICE_TABLES = (
+    ("sex",),
+    ("age",),
+    ("district",),
+    ("district", "sex"),
+    ("age", "sex"),
+    ("district", "age"),
+    ("education", "sex"),
+    ("nation",),
+    ("marital", "age"),
+    ("district", "work"),
+)
+TOWN_TABLES = (("district",), ("town",), ("town", "sex"))
+WRONG_DISTRICTS = 0.02  # of the people, coded at random
 MAX_GROWING_CELLS = 500  # of a table that is made again after all cells changed
 
 
@@ -81,10 +100,91 @@ def let_people_come(
     return layout.add_up(finest)
 
 
+def invent_office(people: int, seed: int) -> pd.DataFrame:
+    """Return rows of people in which children have no education, and few work."""
+    draw = np.random.default_rng(seed)
+
+    def pick(values: int, steepness: float) -> np.ndarray:
+        shares = np.arange(1, values + 1) ** -steepness
+        return draw.choice(values, people, p=shares / shares.sum())
+
+    shares = np.array([9, 11, 12, 13, 14, 13, 11, 9, 6, 2]) / 100
+    age = draw.choice(len(shares), people, p=shares)
+    education = draw.choice(5, people, p=[0.2, 0.35, 0.25, 0.15, 0.05])
+    work = draw.choice(["full", "part", "self", "no"], people, p=[0.5, 0.2, 0.1, 0.2])
+    marital = draw.choice(
+        ["married", "divorced", "widowed", "partner"], people, p=[0.7, 0.15, 0.05, 0.1]
+    )
+    is_old = (age > 6) & (draw.random(people) < 0.9)
+    is_single = (age < 2) | (draw.random(people) < 0.35)
+    columns = {
+        "sex": draw.choice(["f", "m"], people, p=[0.51, 0.49]),
+        "age": age,
+        "district": pick(12, 0.6),
+        "marital": np.where(is_single, "single", marital),
+        "education": np.where(age < 1, "none", education.astype(str)),
+        "nation": pick(20, 2.0),
+        "work": np.where((age < 2) | is_old, "no", work),
+    }
+    return pd.DataFrame({name: own.astype(str) for name, own in columns.items()})
+
+
+def invent_towns(people: int, seed: int) -> pd.DataFrame:
+    """Return rows of people in 40 towns of 8 districts, some in a wrong one."""
+    draw = np.random.default_rng(seed)
+    shares = np.arange(1, 41) ** -0.5
+    town = draw.choice(40, people, p=shares / shares.sum())
+    is_wrong = draw.random(people) < WRONG_DISTRICTS
+    district = np.where(is_wrong, draw.integers(0, 8, people), town % 8)
+    columns = {
+        "town": town,
+        "district": district,
+        "sex": draw.choice(["f", "m"], people),
+    }
+    return pd.DataFrame({name: own.astype(str) for name, own in columns.items()})
+
+
+def publish_in_sequence(
+    file: str, frame: pd.DataFrame, tables: Sequence[tuple[str, ...]], rule: str
+) -> list[dict[str, object]]:
+    """Publish tables of a file one after the other; return a line for each one."""
+    columns = tuple(
+        dp.Categorical(name, categories=tuple(sorted(frame[name].unique())))
+        for name in frame.columns
+    )
+    curator = Curator.open(
+        frame,
+        dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1)),
+        budget=dp.PureDP(epsilon=1),
+        ledger=dp.MemoryLedger(),
+    )
+    lines = []
+    for names in tables:
+        shown = tuple(ShownColumn(column=name) for name in names)
+        line: dict[str, object] = {
+            "file": file,
+            "rule": rule,
+            "table": " × ".join(names),
+        }
+        started = time.process_time()
+        try:
+            made = curator.exact_table(TablePlan(columns=shown, rule=PRESETS[rule]))
+            curator.publish_table(made)
+            line["cells"] = len(made.content.true_counts)
+            line["hidden"] = len(made.content.reasons)
+        except InfeasibleError:
+            line["hidden"] = "refused"
+        line["processor s"] = round(time.process_time() - started, 1)
+        lines.append(line)
+    return lines
+
+
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--cells", type=int, nargs="+", default=[200, 2_000, 10_000])
+    parser.add_argument("--cells", type=int, nargs="*", default=[200, 2_000, 10_000])
     parser.add_argument("--cells-of-three", type=int, nargs="*", default=[1_300, 4_500])
+    parser.add_argument("--people", type=int, nargs="*", default=[3_000])
+    parser.add_argument("--rule-of-sequences", default="nhs")
     parser.add_argument("--rules", nargs="+", default=["cms", "acro"])
     asked = parser.parse_args()
     seconds = {"clock": 0.0, "processor": 0.0}
@@ -146,9 +246,20 @@ def main() -> None:
                 alone = protecting.protect_table(plan, today)
                 line["hidden if it were the first"] = len(alone.reasons)
                 versions.append(line)
+    sequences = []
+    for people in asked.people:
+        for name, frame, published in (
+            ("office", invent_office(people, seed=3), OFFICE_TABLES),
+            ("rare pairs", invent_towns(people, seed=5), TOWN_TABLES),
+        ):
+            file = f"{name}, {people}"
+            sequences += publish_in_sequence(
+                file, frame, published, asked.rule_of_sequences
+            )
     tables = [
         Table(title="Exact tables", lines=lines),
         Table(title="Second versions", lines=versions),
+        Table(title="Plain tables one after the other", lines=sequences),
     ]
     show(tables, as_json=asked.json)
 

@@ -19,6 +19,7 @@ from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_field
 from dpcore.accounting.own import derive_key
 from dpcore.anonymization.plan import Plan
 from dpcore.curator._anonymizing import AnonymizationRun
+from dpcore.curator._withstood import Withstood
 from dpcore.curator.found_cells import confirm_found_cells
 from dpcore.curator.measuring import (
     build_measurer,
@@ -109,6 +110,8 @@ class Curator(TableOnFile):
         self.account = account
         self.name = name
         self._rehearsed: set[tuple[str, Loss, Part | None]] = set()
+        # the last exact tables that an attack told nothing about
+        self._withstood: Withstood | None = None
 
     def __repr__(self) -> str:
         return f"Curator({self.name!r}, {self.schema.domain})"
@@ -578,6 +581,8 @@ class Curator(TableOnFile):
             )
             for table in tables
         )
+        published = [table.published for table in content]
+        self._withstood = Withstood.describe(published, tabulated)
         return InternalReport(kind=LEDGER_KEY, content=content)
 
     def count_rare_people(
@@ -626,11 +631,12 @@ class Curator(TableOnFile):
         *,
         others: Sequence[PublishedTable] = (),
     ) -> tuple[PublishedTable, ...]:
-        """Publish exact tables: attack them again, and note all in the ledger.
+        """Publish exact tables, and note all in the ledger.
 
-        They are attacked together with every exact table on file by now. From then on,
-        every guarantee of this account says that they were published. Either all are
-        noted or none.
+        They are attacked together with every exact table on file by now, unless they
+        were the last to be made and nothing that an attack sees is new since. From
+        then on, every guarantee of this account says that they were published. Either
+        all are noted or none.
 
         Args:
             report: the result of `make_exact_tables`.
@@ -652,21 +658,22 @@ class Curator(TableOnFile):
                 "this data set holds other people than when the table was made",
                 remedy="make the table again",
             )
-        outcome = self._compute(
-            attack_all,
-            tables,
-            tabulated.counts,
-            tabulated.earlier,
-            tabulated.maps,
-            on_progress=on_progress,
-        )
-        if outcome.revealed_cells:
-            raise DisclosureError(
-                "together with the exact tables on file, this one gives hidden "
-                "counts away: {tables}",
-                remedy="make the table again, so that more cells are hidden",
-                tables=", ".join(outcome.blamed),
+        if self._withstood != Withstood.describe(tables, tabulated):
+            outcome = self._compute(
+                attack_all,
+                tables,
+                tabulated.counts,
+                tabulated.earlier,
+                tabulated.maps,
+                on_progress=on_progress,
             )
+            if outcome.revealed_cells:
+                raise DisclosureError(
+                    "together with the exact tables on file, this one gives hidden "
+                    "counts away: {tables}",
+                    remedy="make the table again, so that more cells are hidden",
+                    tables=", ".join(outcome.blamed),
+                )
         bundle = uuid.uuid4().hex if len(tables) > 1 else ""
         published = tuple(
             dataclasses.replace(

@@ -5,6 +5,7 @@ Bounds are tightened by propagation of intervals over the equations.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -60,13 +61,7 @@ class EquationSystem:
         self.tables = tables
         self.blocks = blocks
         self.rare_groups = blocks.find_rare_groups()
-        self.limits = [
-            (group.atoms, group.most)
-            for group in self.rare_groups
-            if group.pair in counted_pairs
-        ]
-        if most_errors is not None:
-            self.limits.append((blocks.find_errors(), most_errors))
+        self._pairs_of_atom = _list_pairs_of_atoms(self.rare_groups)
         self.today: dict[Place, Ints] = {}
         self.places: dict[Place, Ints] = {}
         self.size = self.blocks.size
@@ -92,6 +87,31 @@ class EquationSystem:
             self.owners.append(None)
         self.matrix = stack_sums(rows, self.size, signs)
         self.sums = np.array(sums, dtype=np.float64)
+        self._set_limits(counted_pairs, most_errors)
+        self.tighten_bounds()
+
+    def with_limits(
+        self, counted_pairs: Collection[int], most_errors: int | None = None
+    ) -> EquationSystem:
+        """Return the equations of readers who know other limits of rare pairs.
+
+        The bounds of its atoms are not tightened yet.
+        """
+        other = copy.copy(self)
+        other._set_limits(counted_pairs, most_errors)
+        return other
+
+    def _set_limits(
+        self, counted_pairs: Collection[int], most_errors: int | None
+    ) -> None:
+        """Take in what readers know besides the shown counts."""
+        self.limits = [
+            (group.atoms, group.most)
+            for group in self.rare_groups
+            if group.pair in counted_pairs
+        ]
+        if most_errors is not None:
+            self.limits.append((self.blocks.find_errors(), most_errors))
         self.low = np.zeros(self.size)
         self.high = np.full(self.size, np.inf)
         self.is_rare = np.zeros(self.size, dtype=bool)
@@ -99,7 +119,7 @@ class EquationSystem:
         self.known_low = self.low.copy()
         self.known_high = self.high.copy()
         self._steps: list[_PropagationStep] = []
-        self._propagate()
+        self._is_tight = False
 
     def _place_cells(self, number: int) -> None:
         """Find the atoms of each cell of a table.
@@ -149,11 +169,15 @@ class EquationSystem:
         )
         self.min_known_sums = np.array([least for *_, least in known_sums], dtype=float)
 
-    def _propagate(self) -> None:
-        """Tighten the bounds of atoms over the equations, until nothing changes."""
+    def tighten_bounds(self) -> None:
+        """Tighten the bounds of atoms over the equations, until nothing changes.
+
+        Raises: InfeasibleError if no people fit all counts.
+        """
         matrix = self.matrix
-        if not matrix.shape[0]:
+        if self._is_tight or not matrix.shape[0]:
             return
+        self._is_tight = True
         positive = matrix.maximum(0)
         negative = (-matrix).maximum(0)
         entries = matrix.tocoo()
@@ -219,10 +243,21 @@ class EquationSystem:
     def find_rare_pairs(self, atoms: Ints) -> frozenset[int]:
         """Return the rare pairs of values that people of some atoms have."""
         return frozenset(
-            group.pair
-            for group in self.rare_groups
-            if np.isin(group.atoms, atoms).any()
+            pair
+            for atom in atoms.tolist()
+            for pair in self._pairs_of_atom.get(atom, ())
         )
+
+    def find_met(self, people: Floats) -> Bools:
+        """Return (ways,) whether people fit all equations and all that readers know.
+
+        Args:
+            people: (atoms, ways) whole numbers from 0; NaN fits nothing.
+        """
+        meets_counts = (self.matrix @ people == self.sums[:, np.newaxis]).all(axis=0)
+        least = self.min_known_sums[:, np.newaxis]
+        is_met: Bools = meets_counts & (self.known_sums @ people >= least).all(axis=0)
+        return is_met & (people >= 0).all(axis=0)
 
     def mark_rare(self, groups: Iterable[RareGroup]) -> Bools:
         """Return which atoms are in some rare groups."""
@@ -342,6 +377,15 @@ def stack_sums(
         ),
         shape=(len(atoms), size),
     )
+
+
+def _list_pairs_of_atoms(groups: Iterable[RareGroup]) -> dict[int, list[int]]:
+    """Return the rare pairs of values that people of each atom have."""
+    pairs: dict[int, list[int]] = {}
+    for group in groups:
+        for atom in group.atoms.tolist():
+            pairs.setdefault(atom, []).append(group.pair)
+    return pairs
 
 
 def _find_cells_around(table: AttackedTable, cell: int) -> list[int]:

@@ -19,6 +19,8 @@ from dpcore.suppression._equations import (
 )
 
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
+MAX_SECONDS_TO_SPREAD = 5.0  # of an integer program that raises many cells at once
+MAX_SPREAD_GAP = 0.05  # share of the best sum that such a program may miss
 LINPROG_INFEASIBLE = 2  # status of scipy's linprog and milp
 LINPROG_UNBOUNDED = 3
 
@@ -236,33 +238,90 @@ class Programs:
     def find_spread_solution(self, weights: Any, needed: Ints) -> Floats | None:
         """Return an integer solution that raises many cells towards their demands.
 
-        No cell counts for more than the change that is demanded of it.
+        No cell counts for more than the change that is demanded of it. If the solution
+        of the linear program is not whole, the same program is solved over integers.
         """
         from scipy import sparse
-        from scipy.optimize import linprog
+        from scipy.optimize import Bounds as Box
+        from scipy.optimize import LinearConstraint, linprog, milp
 
         atoms, cells = len(self._free), weights.shape[0]
         program = self._reduce_to_components(np.ones(atoms))
         none = sparse.csr_array((self._known_sums.shape[0], cells))
-        upper = sparse.vstack(
+        lower = sparse.vstack(
             [
-                sparse.hstack([-weights, sparse.eye_array(cells)]),
-                sparse.hstack([-self._known_sums, none]),
+                sparse.hstack([weights, -sparse.eye_array(cells)]),
+                sparse.hstack([self._known_sums, none]),
             ]
-        )
+        ).tocsr()
+        least = np.concatenate([np.zeros(cells), self._min_known_sums])
         none = sparse.csr_array((self._equations.shape[0], cells))
-        most = np.concatenate([self.room, np.maximum(needed, 0)])
+        equations = sparse.hstack([self._equations, none]).tocsr()
+        first = np.repeat([0.0, -np.inf], [atoms, cells])
+        last = np.concatenate([self.room, np.maximum(needed, 0)])
+        cost = -np.repeat([0.0, 1.0], [atoms, cells])
         self.solved += 1
         result = linprog(
-            -np.repeat([0.0, 1.0], [atoms, cells]),
-            A_ub=upper.tocsr(),
-            b_ub=np.concatenate([np.zeros(cells), -self._min_known_sums]),
-            A_eq=sparse.hstack([self._equations, none]).tocsr(),
+            cost,
+            A_ub=-lower,
+            b_ub=-least,
+            A_eq=equations,
             b_eq=self._sums,
-            bounds=np.column_stack([np.repeat([0.0, -np.inf], [atoms, cells]), most]),
+            bounds=np.column_stack([first, last]),
             method="highs-ds",
         )
-        return program.round_solution(result.x[:atoms]) if result.status == 0 else None
+        if result.status != 0:
+            return None
+        solution = program.round_solution(result.x[:atoms])
+        if solution is not None:
+            return solution
+        self.solved += 1
+        result = milp(
+            cost,
+            constraints=[
+                LinearConstraint(lower, least, np.inf),
+                LinearConstraint(equations, self._sums, self._sums),
+            ],
+            integrality=np.repeat([1, 0], [atoms, cells]),
+            bounds=Box(first, last),
+            options={
+                "time_limit": MAX_SECONDS_TO_SPREAD,
+                "mip_rel_gap": MAX_SPREAD_GAP,
+            },
+        )
+        # what was found when time ran out is a solution all the same
+        return None if result.x is None else program.round_solution(result.x[:atoms])
+
+    def spell_out(self, solution: Floats) -> Floats:
+        """Return (atoms,) the people of a solution, NaN for atoms that it leaves out."""
+        people = self._system.low.copy()
+        people[self._free] += solution
+        return people
+
+    def keep_met_components(self, people: Floats) -> Floats:
+        """Return (ways, free atoms) people as solutions of the components that they fit.
+
+        Components have no equation in common, so each one that is met counts by itself.
+        All others are NaN.
+
+        Args:
+            people: (atoms, ways) whole numbers; NaN fits nothing.
+        """
+        above = people[self._free] - self._system.low[self._free, np.newaxis]
+        fails = ~((above >= 0) & (above <= self.room[:, np.newaxis]))
+        sums = self._sums[:, np.newaxis]
+        least = self._min_known_sums[:, np.newaxis]
+        in_failing = abs(self._equations).T @ (self._equations @ above != sums)
+        in_failing += abs(self._known_sums).T @ ~(self._known_sums @ above >= least)
+        fails |= in_failing > 0
+        inside = stack_sums(
+            [np.array([own]) for own in self._component],
+            int(self._component.max(initial=-1)) + 1,
+        )
+        failing = inside.T @ fails.astype(np.float64) > 0
+        above[inside @ failing.astype(np.float64) > 0] = np.nan
+        solutions: Floats = above.T
+        return solutions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -322,12 +381,18 @@ class KnownSolutions:
         """The share of demands that are decided."""
         return 1 - float(self.is_open.mean()) if len(self.is_open) else 1.0
 
-    def record(self, solution: Floats) -> None:
-        """Record the counts in a solution, which is NaN for atoms it leaves out."""
+    def record(self, solution: Floats) -> bool:
+        """Record the counts in a solution, which is NaN for atoms it leaves out.
+
+        Returns: whether it decides open demands.
+        """
         counts, has_all = count_in_solution(self.weights, self.base, solution)
         self.low[has_all] = np.minimum(self.low, counts)[has_all]
         self.high[has_all] = np.maximum(self.high, counts)[has_all]
-        self.is_open &= ~(has_all & (counts >= self.needed))
+        is_met = has_all & (counts >= self.needed)
+        decides: bool = bool((self.is_open & is_met).any())
+        self.is_open &= ~is_met
+        return decides
 
 
 def count_in_solution(

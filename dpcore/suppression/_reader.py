@@ -6,6 +6,8 @@ linear programs that are large in many cells at once, and cell by cell.
 
 from __future__ import annotations
 
+import copy
+import functools
 import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence, Set
@@ -16,7 +18,13 @@ import numpy.typing as npt
 
 from dpcore.progress import OnProgress
 from dpcore.suppression._demands import Demand, list_demands
-from dpcore.suppression._equations import INTEGER_TOLERANCE, EquationSystem, Prices
+from dpcore.suppression._equations import (
+    INTEGER_TOLERANCE,
+    EquationSystem,
+    Prices,
+    stack_sums,
+)
+from dpcore.suppression._memory import AttackMemory
 from dpcore.suppression._programs import (
     KnownSolutions,
     Programs,
@@ -68,6 +76,8 @@ class Reader:
         most_errors: people with errors of coding, if they take them to be few.
         first_group: number of the first families whose groups no table shows; None
             for the number of tables.
+        memory: of ways to place the people.
+        stops_at_first: whether the first thing that is told is enough to know.
 
     Raises: InfeasibleError if no people fit all counts.
     """
@@ -82,20 +92,49 @@ class Reader:
         counted_pairs: Collection[int] = (),
         most_errors: int | None = None,
         first_group: int | None = None,
+        memory: AttackMemory | None = None,
+        stops_at_first: bool = False,
     ) -> None:
         self._tables = tables
         self._known = known
         self._kind = kind
+        self._memory = AttackMemory() if memory is None else memory
+        self._memory_kind = kind
+        self._stops_at_first = stops_at_first
+        self._reasons_of_tables: dict[int, ReasonsToHide | None] = {}
         self._first_group = len(tables) if first_group is None else first_group
         self._system = EquationSystem(
             tables, blocks, counted_pairs=counted_pairs, most_errors=most_errors
         )
-        self._programs = Programs(self._system)
+
+    def with_limits(
+        self, kind: str, counted_pairs: Collection[int], most_errors: int | None = None
+    ) -> Reader:
+        """Return readers of the same tables who know other limits of rare pairs.
+
+        Args:
+            kind, counted_pairs, most_errors: as of a reader.
+        """
+        other = copy.copy(self)
+        vars(other).pop("_programs", None)
+        other._kind = kind
+        other._system = self._system.with_limits(counted_pairs, most_errors)
+        return other
+
+    @property
+    def kind(self) -> str:
+        """Name of this kind of readers."""
+        return self._kind
+
+    @functools.cached_property
+    def _programs(self) -> Programs:
+        self._system.tighten_bounds()
+        return Programs(self._system)
 
     @property
     def solved_programs(self) -> int:
         """Linear and integer programs so far."""
-        return self._programs.solved
+        return self._programs.solved if "_programs" in vars(self) else 0
 
     def list_demands(self) -> list[Demand]:
         """Return all that must be possible."""
@@ -112,7 +151,13 @@ class Reader:
     def decide(
         self, demands: Sequence[Demand], on_progress: OnProgress
     ) -> AttackOutcome:
-        """Decide every demand."""
+        """Decide every demand, or look for one that is told if that is enough."""
+        open_cells = {demand.target[0] for demand in demands if demand.around is None}
+        people = self._memory.recall(self._memory_kind, self._system.size)
+        if not self._is_asked_for_reasons(open_cells) and self._are_all_met(
+            demands, people[:, self._system.find_met(people)]
+        ):
+            return AttackOutcome()
         needed = np.array([demand.needed for demand in demands], dtype=np.int64)
         weights, base = self._programs.weigh([demand.atoms for demand in demands])
         seen = KnownSolutions(weights, base, needed)
@@ -123,7 +168,19 @@ class Reader:
 
         def record(solution: Floats) -> None:
             solutions.append(solution)
-            seen.record(solution)
+            if seen.record(solution):
+                self._memory.keep(self._memory_kind, self._programs.spell_out(solution))
+
+        def finish() -> AttackOutcome:
+            return AttackOutcome(
+                revealed_cells=tuple(told),
+                known_cells=tuple(known),
+                blamed=self._name_tables(told),
+                told_nestings=tuple(nestings),
+            )
+
+        def is_enough() -> bool:
+            return bool(told) and self._stops_at_first
 
         def give_away(
             number: int,
@@ -167,7 +224,12 @@ class Reader:
         for number in np.flatnonzero(top < needed).tolist():
             proof = self._find_proof(demands[number])
             give_away(number, proof=proof, most=top[number])
-        # 2. Look for integer solutions that are large in many open cells at once
+            if is_enough():
+                return finish()
+        # 2. Remember solutions; look for integer ones that are large in many open cells at once
+        for solution in self._programs.keep_met_components(people):
+            if seen.record(solution):
+                solutions.append(solution)
         while seen.is_open.any():
             before = int(seen.is_open.sum())
             solution = self._programs.find_spread_solution(
@@ -198,9 +260,10 @@ class Reader:
                     record(solution)
                 if seen.is_open[number]:
                     give_away(number, certain=not math.isnan(value))
+            if is_enough():
+                return finish()
             on_progress("attacking", seen.decided_share)
         # 4. Something small must be the reason that cells are hidden
-        open_cells = {demand.target[0] for demand in demands if demand.around is None}
         open_cells -= {(one.table, one.cell) for one in (*told, *known)}
         for one in self._list_told_by_reason(open_cells, solutions):
             key = (self._kind, one.target)
@@ -208,12 +271,34 @@ class Reader:
                 self._known[key], one.bounds
             )
             (known if is_known else told).append(one)
-        return AttackOutcome(
-            revealed_cells=tuple(told),
-            known_cells=tuple(known),
-            blamed=self._name_tables(told),
-            told_nestings=tuple(nestings),
+            if is_enough():
+                break
+        return finish()
+
+    def _is_asked_for_reasons(self, cells: Set[Place]) -> bool:
+        """Return whether some cells may be told by the reason for which they are hidden."""
+        return any(
+            number < len(self._tables) and self._find_reasons(number) is not None
+            for number in {number for number, _ in cells}
         )
+
+    def _find_reasons(self, number: int) -> ReasonsToHide | None:
+        """Return the reasons of a table to hide cells, the same for all limits."""
+        if number not in self._reasons_of_tables:
+            causes = find_reasons_to_hide(self._system, number)
+            self._reasons_of_tables[number] = causes
+        return self._reasons_of_tables[number]
+
+    def _are_all_met(self, demands: Sequence[Demand], people: Floats) -> bool:
+        """Return whether each demand is met by some way to place the people.
+
+        Args:
+            people: (atoms, ways) that fit all that these readers know.
+        """
+        weights = stack_sums([demand.atoms for demand in demands], self._system.size)
+        needed = np.array([demand.needed for demand in demands])
+        counts = weights @ people
+        return bool((counts >= needed[:, np.newaxis]).any(axis=1).all())
 
     def _find_proof(self, demand: Demand, prices: Prices | None = None) -> CellPlaces:
         """Return shown cells that suffice to prove the most people of a demand."""
@@ -234,8 +319,10 @@ class Reader:
             cells: that are asked for.
             solutions: ways to place people.
         """
+        asked_tables = {number for number, _ in cells}
         for number, table in enumerate(self._tables):
-            causes = find_reasons_to_hide(self._system, number)
+            # the reasons of a table tell nothing but its own cells
+            causes = self._find_reasons(number) if number in asked_tables else None
             if causes is None:
                 continue
             near = _RangesOfGroups(causes.others, self._programs)

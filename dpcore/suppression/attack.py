@@ -11,23 +11,27 @@ readers after the other by `_reader`, with the programs of `_programs`.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.suppression._demands import Demand
+from dpcore.suppression._memory import AttackMemory
 from dpcore.suppression._reader import Reader
 from dpcore.suppression.atoms import AtomBlocks
 from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.outcome import (
     AttackOutcome,
+    CountBounds,
     KnownBounds,
+    Place,
     Target,
     combine_outcomes,
 )
 
-FAMILIES_OF_READER = 10_000  # numbers of families that one kind of readers uses at most
+OWN_FAMILIES = 10_000  # numbers of families that one kind of readers uses at most
 
 
 def attack(
@@ -35,7 +39,8 @@ def attack(
     *,
     maps: Sequence[KnownMap] = (),
     known: KnownBounds | None = None,
-    bounded_tables: Collection[int] = (),
+    memory: AttackMemory | None = None,
+    stops_at_first: bool = False,
     on_progress: OnProgress = ignore_stage_progress,
 ) -> AttackOutcome:
     """Try to find the hidden counts of tables about the same people.
@@ -49,134 +54,254 @@ def attack(
         tables: all that was published.
         maps: what readers know of pairs of columns.
         known: what was told before, see `find_known_bounds`.
-        bounded_tables: tables whose hidden cells are bounded too, for the report.
+        memory: of attacks on other versions of these tables.
+        stops_at_first: whether the first thing that is told is enough to know. If
+            nothing is told, all readers were asked as without it.
         on_progress: called with the share of decided cells.
 
     Raises: LimitError for too many combinations; InfeasibleError if no people fit all
         counts.
     """
     known = {} if known is None else known
+    memory = AttackMemory() if memory is None else memory
     usual_maps = [one for one in maps if not one.is_doubtful]
-    outcomes = _attack_as_reader(
-        tables,
-        usual_maps,
-        known,
-        kind="usual maps",
-        bounded_tables=bounded_tables,
-        on_progress=on_progress,
-    )
+    kinds = [("usual maps", usual_maps)]
     if len(usual_maps) < len(maps):
-        outcomes += _attack_as_reader(
+        kinds.append(("all maps", [*maps]))
+        if stops_at_first and memory.last_told.startswith("all maps"):
+            kinds.reverse()
+    outcomes: list[AttackOutcome] = []
+    for number, (kind, own_maps) in enumerate(kinds):
+        tell = divide_progress(on_progress, number, len(kinds))
+        audience = _Audience(
             tables,
-            maps,
+            own_maps,
             known,
-            kind="all maps",
-            first_group=len(tables) + FAMILIES_OF_READER,
+            kind=kind,
+            first_group=None if kind == "usual maps" else len(tables) + OWN_FAMILIES,
+            # what the new table tells; what was told before, it may tell to others
             skipped=_list_told(outcomes),
-            on_progress=on_progress,
+            memory=memory,
+            stops_at_first=stops_at_first,
+            on_progress=tell,
         )
+        audience.ask_all()
+        outcomes += audience.outcomes
+        if stops_at_first and _list_told(outcomes):
+            break
     return combine_outcomes(outcomes)
 
 
+def divide_progress(on_progress: OnProgress, number: int, parts: int) -> OnProgress:
+    """Return a callback that takes the share of one of several equal parts."""
+
+    def tell(stage: str, share: float) -> None:
+        on_progress(stage, (number + share) / parts)
+
+    return tell
+
+
+def bound_hidden_cells(
+    tables: Sequence[AttackedTable],
+    bounded_tables: Collection[int],
+    *,
+    maps: Sequence[KnownMap] = (),
+    on_progress: OnProgress = ignore_stage_progress,
+) -> dict[Place, CountBounds]:
+    """Bound the hidden cells of some tables, for readers who know no number.
+
+    Args:
+        tables, maps, on_progress: as of `attack`.
+    """
+    blocks = AtomBlocks(tables, [one for one in maps if not one.is_doubtful])
+    reader = Reader(tables, blocks, {}, kind="usual maps")
+    bounds: dict[Place, CountBounds] = {}
+    for number, table in enumerate(bounded_tables):
+        tell = divide_progress(on_progress, number, len(bounded_tables))
+        bounds |= reader.bound_hidden_cells(table, tell)
+    return bounds
+
+
 def _list_told(outcomes: Iterable[AttackOutcome]) -> frozenset[Target]:
-    """Return what the new table tells; what was told before, it may tell to others."""
+    """Return what some readers can tell."""
     return frozenset(one.target for own in outcomes for one in own.revealed_cells)
 
 
-def _attack_as_reader(
-    tables: Sequence[AttackedTable],
-    maps: Sequence[KnownMap],
-    known: KnownBounds,
-    *,
-    kind: str,
-    on_progress: OnProgress,
-    first_group: int | None = None,
-    skipped: frozenset[Target] = frozenset(),
-    bounded_tables: Collection[int] = (),
-) -> list[AttackOutcome]:
-    """Attack as readers who have some maps, and as those who know less of them.
+class _Audience:
+    """Readers who have some maps, and those who know less of them.
 
     Args:
         kind: name of their maps.
         first_group: number of the first families whose groups no table shows.
         skipped: demands that are told anyway.
-    """
-    blocks = AtomBlocks(tables, maps)
-    errors = blocks.find_errors()
-    every_pair = frozenset(group.pair for group in blocks.find_rare_groups())
-    outcomes: list[AttackOutcome] = []
 
-    def make_reader(
-        numbers: str, counted_pairs: frozenset[int], most_errors: int | None = None
+    Attributes:
+        outcomes: what was found by now.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[AttackedTable],
+        maps: Sequence[KnownMap],
+        known: KnownBounds,
+        *,
+        kind: str,
+        first_group: int | None,
+        skipped: frozenset[Target],
+        memory: AttackMemory,
+        stops_at_first: bool,
+        on_progress: OnProgress,
+    ) -> None:
+        self.outcomes: list[AttackOutcome] = []
+        self._tables = tables
+        self._known = known
+        self._kind = kind
+        self._first_group = first_group
+        self._skipped = skipped
+        self._memory = memory
+        self._stops_at_first = stops_at_first
+        self._on_progress = on_progress
+        self._blocks = AtomBlocks(tables, maps)
+        self._errors = self._blocks.find_errors()
+        groups = self._blocks.find_rare_groups()
+        self._every_pair = frozenset(group.pair for group in groups)
+        self._informed = self._make_reader(
+            self._blocks, "all numbers", self._every_pair
+        )
+        self._demands = self._informed.list_demands()
+        self._settled = [one for one in self._demands if self._informed.is_settled(one)]
+
+    def _make_reader(
+        self, blocks: AtomBlocks, name: str, counted_pairs: Collection[int] = ()
     ) -> Reader:
         return Reader(
-            tables,
+            self._tables,
             blocks,
-            known,
-            kind=f"{kind}, {numbers}",
+            self._known,
+            kind=f"{self._kind}, {name}",
             counted_pairs=counted_pairs,
-            most_errors=most_errors,
-            first_group=first_group,
+            first_group=self._first_group,
+            memory=self._memory,
+            stops_at_first=self._stops_at_first,
         )
 
-    def ask(reader: Reader, demands: Sequence[Demand], told: frozenset[Target]) -> None:
+    def ask_all(self) -> None:
+        """Ask all kinds of readers; if one thing told is enough, until it is found."""
+        questions = self._list_questions()
+        if self._stops_at_first:
+            # those who told something the last time are asked first
+            questions.sort(key=lambda one: one[0] != self._memory.last_told)
+        for number, (name, ask) in enumerate(questions):
+            ask(divide_progress(self._on_progress, number, len(questions)))
+            if self._stops_at_first and _list_told(self.outcomes):
+                self._memory.last_told = name
+                return
+
+    def _list_questions(self) -> list[tuple[str, Callable[[OnProgress], None]]]:
+        """Return the questions to readers, with their names."""
+        all_numbers = f"{self._kind}, all numbers"
+        no_number = f"{self._kind}, no number"
+        informed = self._informed
+        # 1. Readers with maps: they know how few people have each rare pair
+        questions: list[tuple[str, Callable[[OnProgress], None]]] = [
+            (all_numbers, lambda tell: self._ask(informed, self._demands, tell)),
+            (f"{self._kind}, changes", self._ask_for_changes),
+        ]
+        if len(self._errors):
+            questions.append(
+                (
+                    f"{all_numbers}, few errors",
+                    lambda tell: self._ask_trusting(informed, self._every_pair, tell),
+                )
+            )
+        # 2. Readers who know these numbers of all pairs but those of a group
+        by_pairs: dict[frozenset[int], list[Demand]] = {}
+        for one in self._settled:
+            by_pairs.setdefault(informed.find_rare_pairs(one), []).append(one)
+        for pairs, own in by_pairs.items():
+            if pairs and pairs != self._every_pair:
+                name = f"{self._kind}, but {sorted(pairs)}"
+                ask = functools.partial(self._ask_less_aware, pairs, own)
+                questions.append((name, ask))
+        # 3. Readers who know no number
+        unaware = informed
+        if self._every_pair:
+            unaware = informed.with_limits(no_number, ())
+            questions.append(
+                (no_number, lambda tell: self._ask(unaware, self._settled, tell))
+            )
+            if len(self._errors):
+                questions.append(
+                    (
+                        f"{no_number}, few errors",
+                        lambda tell: self._ask_trusting(unaware, frozenset(), tell),
+                    )
+                )
+        # 4. Readers without maps
+        targets = {one.target for one in self._settled if unaware.is_settled(one)}
+        if targets and self._blocks.maps:
+            ask = functools.partial(self._ask_without_maps, targets)
+            questions.append((f"{self._kind}, not known", ask))
+        return questions
+
+    def _ask(
+        self,
+        reader: Reader,
+        demands: Sequence[Demand],
+        on_progress: OnProgress,
+    ) -> None:
+        """Ask readers for all demands that are not told to others."""
+        told = self._skipped | _list_told(self.outcomes)
         asked = [
             one
             for one in demands
             if one.target not in told and not reader.is_settled(one)
         ]
-        outcomes.append(reader.decide(asked, on_progress))
+        before = reader.solved_programs
+        outcome = reader.decide(asked, on_progress)
+        self.outcomes.append(replace(outcome, programs=reader.solved_programs - before))
 
-    def ask_trusting(
-        reader: Reader, numbers: str, counted_pairs: frozenset[int]
+    def _ask_for_changes(self, on_progress: OnProgress) -> None:
+        before = self._informed.solved_programs
+        outcome = self._informed.find_told_changes()
+        programs = self._informed.solved_programs - before
+        self.outcomes.append(replace(outcome, programs=programs))
+
+    def _ask_trusting(
+        self, reader: Reader, counted_pairs: frozenset[int], on_progress: OnProgress
     ) -> None:
-        if len(errors):
-            fewest = reader.find_fewest(errors)
-            trusting = make_reader(f"{numbers}, few errors", counted_pairs, fewest)
-            ask(trusting, trusting.list_demands(), skipped | _list_told(outcomes))
-            outcomes.append(AttackOutcome(programs=trusting.solved_programs))
+        """Ask readers who take errors to be as few as others think possible."""
+        before = reader.solved_programs
+        fewest = reader.find_fewest(self._errors)
+        programs = reader.solved_programs - before
+        self.outcomes.append(AttackOutcome(programs=programs))
+        name = f"{reader.kind}, few errors"
+        trusting = reader.with_limits(name, counted_pairs, fewest)
+        self._ask(trusting, trusting.list_demands(), on_progress)
 
-    # 1. Readers with maps: they know how few people have each rare pair
-    reader = make_reader("all numbers", every_pair)
-    demands = reader.list_demands()
-    ask(reader, demands, skipped)
-    outcomes.append(reader.find_told_changes())
-    demands = [one for one in demands if reader.is_settled(one)]
-    outcomes.append(AttackOutcome(programs=reader.solved_programs))
-    ask_trusting(reader, "all numbers", every_pair)
-    # 2. Readers who know these numbers of all pairs but those of a group
-    by_pairs: dict[frozenset[int], list[Demand]] = {}
-    for one in demands:
-        by_pairs.setdefault(reader.find_rare_pairs(one), []).append(one)
-    for pairs, own in by_pairs.items():
-        if pairs and pairs != every_pair:
-            less_aware = make_reader("other numbers", every_pair - pairs)
-            ask(less_aware, own, skipped | _list_told(outcomes))
-            outcomes.append(AttackOutcome(programs=less_aware.solved_programs))
-    # 3. Readers who know no number
-    if every_pair:
-        reader = make_reader("no number", frozenset())
-        ask(reader, demands, skipped | _list_told(outcomes))
-        ask_trusting(reader, "no number", frozenset())
-        demands = [one for one in demands if reader.is_settled(one)]
-    for table in bounded_tables:
-        bounds = reader.bound_hidden_cells(table, on_progress)
-        outcomes.append(AttackOutcome(bounds=bounds))
-    outcomes.append(AttackOutcome(programs=reader.solved_programs))
-    # 4. Readers without maps
-    targets = {one.target for one in demands}
-    if targets and blocks.maps:
-        reader = Reader(
-            tables,
-            AtomBlocks(tables, ()),
-            known,
-            kind=f"{kind}, not known",
-            first_group=first_group,
+    def _ask_less_aware(
+        self,
+        pairs: frozenset[int],
+        demands: Sequence[Demand],
+        on_progress: OnProgress,
+    ) -> None:
+        """Ask readers who do not know how many people have some rare pairs."""
+        reader = self._informed.with_limits(
+            f"{self._kind}, other numbers", self._every_pair - pairs
         )
-        demands = [one for one in reader.list_demands() if one.target in targets]
-        ask(reader, demands, skipped)
-        outcomes.append(AttackOutcome(programs=reader.solved_programs))
-    return outcomes
+        self._ask(reader, demands, on_progress)
+
+    def _ask_without_maps(
+        self, targets: Collection[Target], on_progress: OnProgress
+    ) -> None:
+        reader = self._make_reader(AtomBlocks(self._tables, ()), "not known")
+        asked = [
+            one
+            for one in reader.list_demands()
+            if one.target in targets and one.target not in self._skipped
+        ]
+        outcome = reader.decide(asked, on_progress)
+        self.outcomes.append(replace(outcome, programs=reader.solved_programs))
 
 
 def find_known_bounds(

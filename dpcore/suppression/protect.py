@@ -15,10 +15,17 @@ import numpy.typing as npt
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.suppression._draft import Draft
-from dpcore.suppression.attack import attack, drop_occupied_cells, find_known_bounds
+from dpcore.suppression._memory import AttackMemory
+from dpcore.suppression.attack import (
+    attack,
+    bound_hidden_cells,
+    drop_occupied_cells,
+    find_known_bounds,
+)
 from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.outcome import (
     AttackOutcome,
+    CountBounds,
     KnownBounds,
     Place,
     combine_outcomes,
@@ -43,6 +50,9 @@ MAX_CELLS_OF_ORDERS = 1_000  # of tables of which each one is tried as the first
 MAX_ATTACKS_TO_SHOW = 100  # attacks, each with some hidden cells shown
 COST_OF_TWIN = 2.0
 """Cost of hiding a cell of another table too, which then hides further cells."""
+SHARE_TO_CHOOSE = 0.1  # of the progress that is left, for choosing cells of one table
+SHARE_OF_ROUND = 0.15  # of the progress that is left, for one round of attacks
+SHARE_TO_SHOW = 0.8  # of the progress that is left, for showing cells again
 NEW_BUNDLE = "new"  # mark of tables that are not published yet
 
 Ints = npt.NDArray[np.int64]
@@ -79,7 +89,10 @@ def protect_tables(
         earlier_tables: tables that were published about the same people, with the
             people of today; some may have come or left.
         maps: what readers know of pairs of columns of all these tables.
-        on_progress: called with the stage and the share done.
+        on_progress: called with the stage and the share done, which never falls. The
+            stages are "suppressing", "attacking" with the round and how many more
+            cells are hidden by now, "showing" with how many cells are left to be shown
+            again, and "bounding".
 
     Returns: the tables in the order of their plans.
 
@@ -102,7 +115,7 @@ def protect_tables(
         ],
         earlier_tables=earlier_tables,
         maps=maps,
-        on_progress=on_progress,
+        progress=_Progress(on_progress),
     )
     prepared.share_reasons()
     order = sorted(range(len(plans)), key=lambda at: -prepared.drafts[at].layout.size)
@@ -134,6 +147,47 @@ def _check_different(plans: Sequence[TablePlan]) -> None:
         )
 
 
+class _Progress:
+    """Tells stages and rounds, with a share that never falls.
+
+    Nobody knows before how many rounds there will be, so each stage takes a part of
+    what is left.
+    """
+
+    def __init__(self, on_progress: OnProgress) -> None:
+        self._on_progress = on_progress
+        self._stage = ""
+        self._rounds = 0
+        self._start = self._end = self._reached = 0.0
+
+    def begin(self, stage: str, part: float) -> None:
+        """Begin a stage.
+
+        Args:
+            part: of the progress that is left.
+        """
+        self._stage = stage
+        self._start = self._reached
+        self._end = self._start + part * (1 - self._start)
+        self.tell(stage, 0)
+
+    def begin_round(self, more_hidden: int) -> None:
+        """Begin a round of attacks, after which more cells may be hidden."""
+        self._rounds += 1
+        self.begin(f"attacking {self._rounds} {more_hidden}", SHARE_OF_ROUND)
+
+    def tell(self, _: str, share: float) -> None:
+        """Tell the share done of the present stage."""
+        done = self._start + share * (self._end - self._start)
+        self._reached = max(self._reached, done)
+        self._on_progress(self._stage, self._reached)
+
+    def tell_left(self, left: int, *, of: int) -> None:
+        """Tell how many cells are left to be shown again."""
+        self._stage = f"showing {left}"
+        self.tell(self._stage, 1 - left / max(1, of))
+
+
 @dataclass(kw_only=True, eq=False)
 class _Bundle:
     """Tables that are published together, while cells of each may still be hidden.
@@ -143,19 +197,24 @@ class _Bundle:
 
     Attributes:
         drafts: the tables.
-        earlier_tables, maps, on_progress: as of `protect_tables`.
+        earlier_tables, maps: as of `protect_tables`.
+        progress: of all tables, and of all orders that are tried.
         added: the tables that were attacked by now.
         blamed: names of earlier tables that told something.
         nestings: pairs of columns of which rare pairs were told.
+        experience: of attacks on all versions.
+        withstood: the last tables that withstood an attack, with its outcome.
     """
 
     drafts: list[Draft]
     earlier_tables: EarlierTables
     maps: Sequence[KnownMap]
-    on_progress: OnProgress
+    progress: _Progress
     added: Sequence[int] = ()
     blamed: set[str] = field(default_factory=set)
     nestings: set[tuple[str, str]] = field(default_factory=set)
+    experience: _Experience = field(default_factory=lambda: _Experience())
+    withstood: tuple[list[PublishedTable], AttackOutcome] | None = None
 
     def __post_init__(self) -> None:
         self._twins = {
@@ -183,7 +242,14 @@ class _Bundle:
             replace(draft, hidden=draft.hidden.copy(), chosen=draft.chosen.copy())
             for draft in self.drafts
         ]
-        return replace(self, drafts=drafts, blamed=set(), nestings=set())
+        return replace(
+            self,
+            drafts=drafts,
+            blamed=set(),
+            nestings=set(),
+            experience=_Experience(),
+            withstood=None,
+        )
 
     @property
     def size(self) -> int:
@@ -253,11 +319,13 @@ class _Bundle:
         for other in range(len(self.drafts)):
             if other != new:
                 weights[self._twins[new, other] >= 0] += COST_OF_TWIN
-        draft.choose_hidden(shown, weights, self.on_progress)
+        self.progress.begin("suppressing", SHARE_TO_CHOOSE)
+        draft.choose_hidden(shown, weights, self.progress.tell)
         self._hide((new, cell) for cell in np.flatnonzero(draft.hidden).tolist())
         attacker = self._make_attacker()
         for _ in range(MAX_REPAIR_ROUNDS):
-            outcome = attacker.attack(self._list_tables())
+            self.progress.begin_round(self._count_more_hidden())
+            outcome = self._attack(attacker)
             if not outcome.revealed_cells:
                 return
             self.blamed.update(outcome.blamed)
@@ -273,8 +341,26 @@ class _Bundle:
             counts=[self.drafts[at].counts for at in self.added],
             earlier_tables=self.earlier_tables,
             maps=self.maps,
-            on_progress=self.on_progress,
+            on_progress=self.progress.tell,
+            experience=self.experience,
         )
+
+    def _count_more_hidden(self) -> int:
+        """Return how many cells are hidden because of attacks."""
+        return sum(
+            int((draft.hidden & ~draft.chosen).sum())
+            for draft in (self.drafts[at] for at in self.added)
+        )
+
+    def _attack(
+        self, attacker: _Attacker, *, stops_at_first: bool = False
+    ) -> AttackOutcome:
+        """Attack the added tables; remember them if they withstand."""
+        tables = self._list_tables()
+        outcome = attacker.attack(tables, stops_at_first=stops_at_first)
+        if not outcome.revealed_cells:
+            self.withstood = tables, outcome
+        return outcome
 
     def _list_tables(self) -> list[PublishedTable]:
         """Return the added tables with their hidden cells."""
@@ -327,17 +413,20 @@ class _Bundle:
             and min(self._list_twins((table, cell))) == (table, cell)
         ]
         extra.sort(key=lambda at: (-self.drafts[at[0]].counts[at[1]], at))
-        attacker = self._make_attacker()
+        attacker = replace(self._make_attacker(), on_progress=ignore_stage_progress)
+        self.progress.begin(f"showing {len(extra)}", SHARE_TO_SHOW)
         untried = [extra]
         for _ in range(MAX_ATTACKS_TO_SHOW):
             if not untried:
                 break
+            left = sum(map(len, untried))
+            self.progress.tell_left(left, of=len(extra))
             places = untried.pop()
             before = [draft.hidden.copy() for draft in self.drafts]
             for place in places:
                 for table, cell in self._list_twins(place):
                     self.drafts[table].hidden[cell] = False
-            if attacker.attack(self._list_tables()).revealed_cells:
+            if self._attack(attacker, stops_at_first=True).revealed_cells:
                 for draft, hidden in zip(self.drafts, before, strict=True):
                     draft.hidden = hidden
                 half = len(places) // 2
@@ -368,13 +457,23 @@ class _Bundle:
             assert not draft.hidden[list(draft.unhidden.exceptions)].any()
 
     def finish(self) -> list[ExactTable]:
-        """Attack all tables once more, and return them with what their owner may see.
+        """Return the tables with what their owner may see.
+
+        They are attacked once more unless these very tables withstood the last attack.
 
         Raises: InfeasibleError if something is told after all.
         """
-        outcome = self._make_attacker().attack(self._list_tables(), with_bounds=True)
-        if outcome.revealed_cells:
-            raise self._explain_refusal(outcome)
+        attacker = self._make_attacker()
+        tables = self._list_tables()
+        if self.withstood is None or self.withstood[0] != tables:
+            self.progress.begin_round(self._count_more_hidden())
+            outcome = self._attack(attacker)
+            if outcome.revealed_cells:
+                raise self._explain_refusal(outcome)
+        assert self.withstood is not None
+        outcome = self.withstood[1]
+        self.progress.begin("bounding", 1)
+        found_bounds = attacker.bound_hidden_cells(tables)
         changed = {
             number
             for number, (before, people) in enumerate(self.earlier_tables)
@@ -397,7 +496,7 @@ class _Bundle:
                 },
                 bounds={
                     cell: bounds
-                    for (number, cell), bounds in outcome.bounds.items()
+                    for (number, cell), bounds in found_bounds.items()
                     if self._find_own([(number, cell)]) == {(table, cell)}
                 },
                 earlier_tables=tuple(
@@ -541,7 +640,25 @@ def attack_all(
         maps=maps,
         on_progress=on_progress,
     )
-    return attacker.attack(tables, with_bounds=with_bounds)
+    outcome = attacker.attack(tables)
+    if with_bounds:
+        return replace(outcome, bounds=attacker.bound_hidden_cells(tables))
+    return outcome
+
+
+@dataclass(kw_only=True, eq=False)
+class _Experience:
+    """What attacks on versions of the same new tables learned.
+
+    Attributes:
+        memories: of attacks, by how much they assume of people who may have left.
+        known: attacked tables, with what was told before them.
+    """
+
+    memories: list[AttackMemory] = field(
+        default_factory=lambda: [AttackMemory(), AttackMemory()]
+    )
+    known: list[tuple[list[AttackedTable], KnownBounds]] = field(default_factory=list)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -555,12 +672,14 @@ class _Attacker:
     Attributes:
         counts: of each new table, (cells,) people.
         earlier_tables, maps, on_progress: as of `protect_tables`.
+        experience: of earlier attacks on versions of these tables.
     """
 
     counts: Sequence[Ints]
     earlier_tables: EarlierTables
     maps: Sequence[KnownMap]
     on_progress: OnProgress
+    experience: _Experience = field(default_factory=_Experience)
     _known: list[KnownBounds] | None = None
     _moved: dict[int, tuple[int, ...]] | None = None
 
@@ -571,37 +690,65 @@ class _Attacker:
         return range(first, first + len(self.counts))
 
     def attack(
-        self, tables: Sequence[PublishedTable], *, with_bounds: bool = False
+        self, tables: Sequence[PublishedTable], *, stops_at_first: bool = False
     ) -> AttackOutcome:
+        """Attack a version of the new tables.
+
+        Args:
+            stops_at_first: as of `attack`.
+        """
         seen = self._see_tables(tables)
         if self._known is None:
-            outcome = self._run(seen, None, with_bounds)
+            # with earlier tables, what is told is compared with what they tell
+            is_enough = stops_at_first or bool(self.earlier_tables)
+            outcome = self._run(0, seen, None, is_enough)
             if not outcome.revealed_cells or not self.earlier_tables:
                 return outcome
         # what is assumed of people who may have left excuses no table
         plain = drop_occupied_cells(seen)
         versions = [seen] if plain == seen else [seen, plain]
         if self._known is None:
-            self._known = [
-                find_known_bounds(one, self._new, self.maps) for one in versions
-            ]
-        outcomes = [
-            self._run(one, known, with_bounds and one is seen)
-            for one, known in zip(versions, self._known, strict=True)
-        ]
+            self._known = [self._find_known_bounds(one) for one in versions]
+        outcomes: list[AttackOutcome] = []
+        for number, (one, known) in enumerate(zip(versions, self._known, strict=True)):
+            outcomes.append(self._run(number, one, known, stops_at_first))
+            if stops_at_first and outcomes[-1].revealed_cells:
+                break
         return combine_outcomes(outcomes)
+
+    def bound_hidden_cells(
+        self, tables: Sequence[PublishedTable]
+    ) -> dict[Place, CountBounds]:
+        """Bound the hidden cells of the new tables, for the report."""
+        return bound_hidden_cells(
+            self._see_tables(tables),
+            self._new,
+            maps=self.maps,
+            on_progress=self.on_progress,
+        )
+
+    def _find_known_bounds(self, seen: list[AttackedTable]) -> KnownBounds:
+        """Return what was told before, as found by an earlier attacker if there is one."""
+        for tables, known in self.experience.known:
+            if tables == seen:
+                return known
+        known = find_known_bounds(seen, self._new, self.maps)
+        self.experience.known.append((seen, known))
+        return known
 
     def _run(
         self,
+        number: int,
         seen: Sequence[AttackedTable],
         known: KnownBounds | None,
-        with_bounds: bool,
+        stops_at_first: bool,
     ) -> AttackOutcome:
         return attack(
             seen,
             maps=self.maps,
             known=known,
-            bounded_tables=self._new if with_bounds else (),
+            memory=self.experience.memories[number],
+            stops_at_first=stops_at_first,
             on_progress=self.on_progress,
         )
 

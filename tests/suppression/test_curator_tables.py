@@ -180,6 +180,99 @@ def test_two_tabs_cannot_publish_without_each_other(
         curator.publish_table(other)
 
 
+def count_attacks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list of how many earlier tables each attack before publishing had."""
+    attack_all = curating.attack_all
+    attacks: list[int] = []
+
+    def attack(tables, counts, earlier_tables, maps, on_progress):  # type: ignore[no-untyped-def]
+        attacks.append(len(earlier_tables))
+        return attack_all(tables, counts, earlier_tables, maps, on_progress)
+
+    monkeypatch.setattr(curating, "attack_all", attack)
+    return attacks
+
+
+def test_the_same_attack_is_not_made_again_to_publish(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The last tables that were made withstood it already."""
+    attacks = count_attacks(monkeypatch)
+    curator = opened(few_on_the_isle(), dp.MemoryLedger())
+    publish(curator, PLAN)
+    publish(curator, TablePlan(columns=(ShownColumn(column="sex"),), rule=RULE))
+    assert attacks == []
+
+
+def test_whatever_is_new_since_is_attacked_before_tables_are_published(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A table of a second tab or of another account; another table made since; and a
+    count that was shown by hand.
+    """
+    attacks = count_attacks(monkeypatch)
+    by_sex = TablePlan(columns=(ShownColumn(column="sex"),), rule=RULE)
+    by_district = TablePlan(columns=(ShownColumn(column="district"),), rule=RULE)
+    ledger = dp.MemoryLedger()
+    curator = opened(few_on_the_isle(), ledger)
+    second_tab = opened(few_on_the_isle(), ledger)
+    assert second_tab.account.dataset == curator.account.dataset
+    made = curator.exact_table(PLAN)
+    publish(second_tab, by_sex)
+    assert attacks == []
+    curator.publish_table(made)
+    assert attacks == [1]
+    # another account
+    elsewhere = publish(opened(few_on_the_isle(), dp.MemoryLedger()), by_sex)
+    other = dataclasses.replace(elsewhere, account="elsewhere")
+    curator = opened(few_on_the_isle(), dp.MemoryLedger())
+    made = curator.exact_table(by_district)
+    curator.publish_table(made, others=[other])
+    assert attacks == [1, 1]
+    # a table made since: what is remembered is about that one
+    curator = opened(few_on_the_isle(), dp.MemoryLedger())
+    made = curator.exact_table(by_district)
+    curator.exact_table(by_sex)
+    curator.publish_table(made)
+    assert attacks == [1, 1, 0]
+    # a count that was shown by hand
+    curator = opened(few_on_the_isle(), dp.MemoryLedger())
+    made = curator.exact_table(by_district)
+    cell = min(made.content.reasons)
+    counts = list(made.content.published.counts)
+    counts[cell] = made.content.true_counts[cell]
+    content = dataclasses.replace(
+        made.content,
+        published=dataclasses.replace(made.content.published, counts=tuple(counts)),
+    )
+    with pytest.raises(DisclosureError, match="gives hidden counts away"):
+        curator.publish_table(dataclasses.replace(made, content=content))
+    assert attacks == [1, 1, 0, 0]
+
+
+def test_progress_tells_rounds_and_never_falls() -> None:
+    """Each attack begins anew, but the share of all work does not."""
+    cells = {"A": 3, "B": 40, "C": 5, "D": 38, "E": 60, "F": 4, "G": 30}
+    rows = rows_of({(town, sex): n for town, n in cells.items() for sex in "fm"}, *"ts")
+    curator = open_account(rows)
+    publish(curator, plan_by(RULE, group_values("t", "ABCDEFG", lambda t: t < "C")))
+    told: list[tuple[str, float]] = []
+    curator.exact_table(
+        plan_by(RULE, "t", "s"), lambda stage, share: told.append((stage, share))
+    )
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
+    stages = [*dict.fromkeys(stage.split()[0] for stage, _ in told)]
+    assert stages[:2] == ["suppressing", "attacking"]
+    assert stages[-1] == "bounding"
+    rounds = [
+        int(stage.split()[1]) for stage, _ in told if stage.startswith("attacking")
+    ]
+    assert rounds == sorted(rounds)
+    assert rounds[0] == 1
+
+
 def test_other_people_than_those_of_the_table_are_refused() -> None:
     """The table of one data set would be noted in the ledger of another."""
     made = opened(people(), dp.MemoryLedger()).exact_table(PLAN)

@@ -29,6 +29,7 @@ from workbench.language.budget import affordable_epsilon, delta_of
 from workbench.language.messages import _
 from workbench.language.wording import number, percent
 from workbench.report import of_exact_table
+from workbench.server.workers.callbacks import cancelled_by
 from workbench.store.people.same_people import (
     name_of,
     note_same_people,
@@ -264,7 +265,7 @@ def make_tables(
     page_state.published_tables = ()
     page_state.retry = Retry(asked=asked, plans=plans, unrelated=tuple(unrelated))
     try:
-        with progress_view.wait_in_line():
+        with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
             plans = plans or [
                 plan_of(curator, page_state, *one, unrelated) for one in asked
             ]
@@ -349,7 +350,7 @@ def publish_tables(curator: Curator, page_state: TablesState) -> None:
     """
     assert page_state.made_tables is not None
     try:
-        with progress_view.wait_in_line():
+        with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
             page_state.published_tables = curator.publish_tables(
                 page_state.made_tables, others=others(curator)
             )

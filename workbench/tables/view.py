@@ -252,7 +252,13 @@ def make_tables(
     is_alone = len(plans or asked) == 1
     stages = {
         "suppressing": _("choosing what to hide"),
-        "attacking": _("trying to work out the hidden counts"),
+        "attacking": _(
+            "trying to work out the hidden counts, round {first}. Hidden after earlier "
+            "rounds: {second}"
+        ),
+        "showing": _(
+            "showing counts again that need not be hidden. Left to try: {first}"
+        ),
         "bounding": _("measuring how closely the hidden counts can be worked out"),
     }
     with progress_view.show_progress(

@@ -62,7 +62,9 @@ def show_progress(
 
     Args:
         title: title of the work.
-        stages: words for some stages; others show their share alone.
+        stages: words for some stages; others show their share alone. A stage may have
+            numbers after its name, which are `first` and `second` in its words. Such
+            words say how far the work is, so the share is shown by the bar alone.
         key: key of the Stop button.
         delay_seconds: seconds before anything is shown.
         on_stop: called when that button is pressed; any click ends a run of the page.
@@ -81,8 +83,12 @@ def show_progress(
         before = stage
         if bar is None:
             bar = show_stop_button(place, key=key, on_stop=on_stop)
-        words = f": {stages[stage]}" if stage in stages else ""
-        bar.progress(min(1.0, share), text=f"{title}{words}, {percent(share)}")
+        name, *numbers = [stage] if stage in stages else stage.split(" ")
+        fields = dict(zip(("first", "second"), numbers, strict=False))
+        words = f": {stages[name].format(**fields)}" if name in stages else ""
+        if name not in stages or not numbers:
+            words += f", {percent(share)}"
+        bar.progress(min(1.0, share), text=f"{title}{words}")
 
     if not delay_seconds:
         bar = show_stop_button(place, key=key, on_stop=on_stop)
