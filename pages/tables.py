@@ -1,4 +1,4 @@
-"""Tables page: make an exact table of counts in which small counts are hidden.
+"""Tables page: make exact tables of counts in which small counts are hidden.
 
 There is no epsilon here.
 """
@@ -31,3 +31,4 @@ with right:
     widgets.show_notice("tables")
     view.offer_miscoded(curator, page_state)
     view.show_result(curator, page_state, columns, rule)
+    view.show_published_tables(curator, page_state)

@@ -334,3 +334,29 @@ def test_tables_of_a_list_are_refused_if_another_tab_published_meanwhile(
     assert app.errors
     assert app.curator.exact_tables() == []
     assert app.session.own(TablesState).published_tables == ()
+
+
+PAID = "\n".join(
+    [
+        "region,sex,pay,weight",
+        *(
+            f"{region},{sex},{20 + at * 7 % 50},{1 + at % 3 / 2}"
+            for region, people in (("north", 70), ("south", 60), ("isle", 15))
+            for at in range(people)
+            for sex in ["FM"[at % 4 == 0]]
+        ),
+    ]
+).encode()
+
+
+def test_published_tables_stay_on_the_page(app: Tab) -> None:
+    """Files of a published table could be had nowhere after the next choice."""
+    app.open(PAID).go("tables")
+    make_table(app)
+    app.press("Accept and publish")
+    app.set("selectbox", "Columns", "sex")
+    assert "earlier settings" not in app.text
+    assert len(app.at.get("download_button")) == 6
+    make_table(app)
+    assert len(app.at.get("download_button")) == 4
+    assert app.at.selectbox(key="tables-published").options == ["region × sex"]

@@ -355,7 +355,7 @@ def show_result(
     is_published = bool(page_state.published_tables)
     is_alone = len(all_made) == 1
     is_asked = page_state.asked == state.list_asked(page_state, (columns, rule))
-    if not is_asked and (is_alone or not is_published):
+    if not is_asked and not is_published:
         st.warning(
             _("This table was made under earlier settings. Make it again.")
             if is_alone
@@ -428,6 +428,36 @@ def show_result(
             _ask_exception(curator, page_state, shown, made)
 
 
+def show_published_tables(curator: Curator, page_state: TablesState) -> None:
+    """Show a table that left earlier, with its public files."""
+    tables = [
+        table
+        for table in curator.exact_tables()
+        if table not in page_state.published_tables
+    ]
+    if not tables:
+        return
+    with st.expander(_("Tables published before")):
+        titles = {
+            at: make_printable(" × ".join(table.layout.columns))
+            for at, table in enumerate(tables)
+        }
+        chosen = widgets.ask_by_title(
+            st.selectbox,
+            _("Published table"),
+            titles,
+            len(tables) - 1,
+            key="tables-published",
+        )
+        widgets.show_table(
+            of_exact_table.crosstab(tables[chosen]), alt=_("Exact table")
+        )
+        with st.container(horizontal=True):
+            _offer_public_files(
+                public_name(curator.lines()), tables[chosen], key="tables-published"
+            )
+
+
 def _ask_exception(
     curator: Curator, current: TablesState, table: int, made: ExactTable
 ) -> None:
@@ -476,19 +506,7 @@ def offer_files(
     """
     what = f"exact table {' '.join(table.layout.columns)}"
     with st.container(horizontal=True):
-        for file in of_exact_table.FILES:
-            ending = file.rpartition(".")[2]
-            file_view.download(
-                {"xlsx": "Excel"}.get(ending, ending.upper()),
-                functools.partial(of_exact_table.content, table, file),
-                file_name(name, what, ending),
-            )
-        file_view.download(
-            _("Download as one HTML file"),
-            lambda: of_exact_table.public_page(table),
-            file_name(name, what, "html"),
-            icon="description",
-        )
+        _offer_public_files(name, table, key="tables-file")
         file_view.download(
             _("Report (HTML, internal)"),
             lambda: of_exact_table.report_page(exact_table),
@@ -504,6 +522,26 @@ def offer_files(
         if st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave_note(session.ShowExactTable(table=table))
             st.switch_page(session.page_script("links"))
+
+
+def _offer_public_files(name: str, table: PublishedTable, key: str) -> None:
+    """Offer what everybody may have of a table."""
+    what = f"exact table {' '.join(table.layout.columns)}"
+    for file in of_exact_table.FILES:
+        ending = file.rpartition(".")[2]
+        file_view.download(
+            {"xlsx": "Excel"}.get(ending, ending.upper()),
+            functools.partial(of_exact_table.content, table, file),
+            file_name(name, what, ending),
+            key=f"{key}-{ending}",
+        )
+    file_view.download(
+        _("Download as one HTML file"),
+        functools.partial(of_exact_table.public_page, table),
+        file_name(name, what, "html"),
+        icon="description",
+        key=f"{key}-html",
+    )
 
 
 def name_earlier_tables(curator: Curator) -> None:
