@@ -13,6 +13,12 @@ st.title(_("Exact table"))
 curator = data_sets_view.need_file()
 page_state = view.tables_state()
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
+st.caption(
+    _(
+        "Here you count people in groups, without noise. Small counts are hidden, and "
+        "other counts that would give them away."
+    )
+)
 left, right = st.columns([2, 3], gap="large")
 with left:
     axes = view.choose_columns(curator)

@@ -116,7 +116,17 @@ def choose_rule() -> HidingRule:
         {name: of_exact_table.PRESET_NAMES[name] for name in PRESETS}
     )
     titles["own"] = _("a rule of your own")
-    name = widgets.ask_by_title(st.selectbox, _("Rule"), titles, key="tables-rule")
+    name = widgets.ask_by_title(
+        st.selectbox,
+        _("Rule"),
+        titles,
+        key="tables-rule",
+        help=_(
+            "ACRO checks what leaves research centres in the United Kingdom. CMS runs "
+            "health insurance in the United States. The third rule is like that of "
+            "hospital statistics in England."
+        ),
+    )
     if name in PRESETS:
         return PRESETS[name]
     threshold = st.number_input(
