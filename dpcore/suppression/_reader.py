@@ -119,6 +119,7 @@ class Reader:
         vars(other).pop("_programs", None)
         other._kind = kind
         other._system = self._system.with_limits(counted_pairs, most_errors)
+        other._reasons_of_tables = {}  # which groups are settled depends on the limits
         return other
 
     @property
@@ -276,14 +277,16 @@ class Reader:
         return finish()
 
     def _is_asked_for_reasons(self, cells: Set[Place]) -> bool:
-        """Return whether some cells may be told by the reason for which they are hidden."""
+        """Return whether cells, or groups, may be told by the reason to hide them."""
+        asked_tables = {number for number, _ in cells}
+        reasons = map(self._find_reasons, range(len(self._tables)))
         return any(
-            number < len(self._tables) and self._find_reasons(number) is not None
-            for number in {number for number, _ in cells}
+            causes is not None and (number in asked_tables or causes.groups)
+            for number, causes in enumerate(reasons)
         )
 
     def _find_reasons(self, number: int) -> ReasonsToHide | None:
-        """Return the reasons of a table to hide cells, the same for all limits."""
+        """Return the reasons of a table to hide cells."""
         if number not in self._reasons_of_tables:
             causes = find_reasons_to_hide(self._system, number)
             self._reasons_of_tables[number] = causes
@@ -319,10 +322,8 @@ class Reader:
             cells: that are asked for.
             solutions: ways to place people.
         """
-        asked_tables = {number for number, _ in cells}
         for number, table in enumerate(self._tables):
-            # the reasons of a table tell nothing but its own cells
-            causes = self._find_reasons(number) if number in asked_tables else None
+            causes = self._find_reasons(number)
             if causes is None:
                 continue
             near = _RangesOfGroups(causes.others, self._programs)
