@@ -34,6 +34,10 @@ PUBLIC = {
         "part_in_ledger",
     ): "compared with lines of earlier versions, written beside them alone",
     (
+        "dpcore.suppression.published",
+        "key",
+    ): "a published table, in records of later tables in the ledger alone",
+    (
         "dpcore.synthesis.discrete.recipes",
         "to_dict",
     ): "noisy tables of an earlier release",
