@@ -97,10 +97,16 @@ class Programs:
 
     def find_ends(self, atoms: Ints) -> tuple[float, float]:
         """Return the fewest and most people of some atoms."""
+        return self._find_end(atoms, -1), self.find_most(atoms)
+
+    def find_most(self, atoms: Ints) -> float:
+        """Return the most people of some atoms."""
+        return self._find_end(atoms, 1)
+
+    def _find_end(self, atoms: Ints, sign: int) -> float:
         weights, base = self.weigh([atoms])
         line = dense_row(weights, 0)
-        low, high = (sign * self.bound_whole_sum(sign * line)[0] for sign in (-1, 1))
-        return base[0] + low, base[0] + high
+        return float(base[0] + sign * self.bound_whole_sum(sign * line)[0])
 
     def bound_whole_sum(
         self, weights: Floats, reached: float = -math.inf

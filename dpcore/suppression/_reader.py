@@ -193,7 +193,7 @@ class Reader:
             seen.is_open[number] = False
             demand = demands[number]
             if demand.around is not None:
-                if self._programs.find_ends(demand.around)[1] < 1:
+                if self._programs.find_most(demand.around) < 1:
                     return  # nobody is in the group
             elif demand.may_be_empty and most < 1 - INTEGER_TOLERANCE:
                 return
@@ -381,7 +381,7 @@ class Reader:
         if reasons.has_reason[place]:
             return False
         atoms, least = reasons.members[place]
-        if place >= reasons.cells and self._programs.find_ends(atoms)[1] < least:
+        if place >= reasons.cells and self._programs.find_most(atoms) < least:
             return False  # its bounds tell it, or nobody is there
         return not self._find_reason(reasons, place)
 
