@@ -342,6 +342,11 @@ def not_promised(table: PublishedTable) -> list[str]:
         )
         if table.attacked
         else _(
+            "Tables from other servers or other owners, and files that nobody said "
+            "are about the same people, were not known."
+        )
+        if table.compared
+        else _(
             "No earlier exact table about the same people was known. There may be "
             "such tables from other servers or other owners, or from files that "
             "nobody declared to be about the same people."

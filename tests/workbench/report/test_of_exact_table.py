@@ -51,6 +51,15 @@ def test_tables_of_changed_people_are_named_to_readers(compared: int) -> None:
     assert "readers who know which values" not in words
 
 
+@pytest.mark.parametrize("compared", [0, 2])
+def test_no_earlier_table_is_denied_beside_a_compared_one(compared: int) -> None:
+    """Readers were told that no earlier table was known, and of two of them."""
+    table = dataclasses.replace(made([20, 30, 3, 7, 40]).published, compared=compared)
+    words = " ".join(of_exact_table.not_promised(table))
+    assert ("No earlier exact table" in words) == (not compared)
+    assert "other servers or other owners" in words
+
+
 def test_columns_with_a_map_are_named_and_no_others() -> None:
     """The page spoke of a map though none was assumed."""
     table = made([20, 30, 3, 7, 40]).published
