@@ -64,8 +64,8 @@ CAPPED = (
     "left out.|number"
 )
 MADE = (
-    "{what}: numbers from a table of personal data. Random noise was added, so that "
-    "they reveal almost nothing about any one person. Made on {day}.|day"
+    "{what}: numbers from a table of personal data. Random noise was added, which "
+    "limits what they can reveal about any one person. Made on {day}.|day"
 )
 SURE = (
     "Someone who is 50 % sure that a person is in the table could become at "

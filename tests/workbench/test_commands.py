@@ -1289,13 +1289,13 @@ def test_what_a_solver_prints_is_no_part_of_the_answer(
         place / "people.csv", index=False
     )
     (place / "plan.json").write_text(json.dumps({"columns": [AGE], "rule": "cms"}))
-    make = dp.Curator.exact_table
+    make = dp.Curator.make_exact_tables
 
     def printing(*given: Any, **named: Any) -> Any:
         os.write(1, b"of the solver\n")
         return make(*given, **named)
 
-    monkeypatch.setattr(dp.Curator, "exact_table", printing)
+    monkeypatch.setattr(dp.Curator, "make_exact_tables", printing)
     parts = ("--schema", place / "schema.json", "--plan", place / "plan.json")
     words = ("tables", place / "people.csv", *parts, "--to", place / "folder")
     assert commands.main([*map(str, words)]) == 0
