@@ -27,7 +27,7 @@ from workbench.language.messages import (
 )
 
 MAX_MARKS = 2_000
-LEGEND_LINE_HEIGHT = 22  # pixels of a line of a legend above a chart
+LEGEND_LINE_HEIGHT = 30  # pixels of a line of a legend above a chart
 MAX_FOLDED_CELLS = 40
 MAX_AXIS_LABELS = 10  # labels below a chart; more would overlap or stand upright
 MAX_NAMES_BELOW_BARS = 4  # categories whose names fit below bars; more lie beside them
