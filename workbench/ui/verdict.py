@@ -326,19 +326,18 @@ def _improvement_words(way: Improvement, naming: tuple[str, ...], answer: str) -
     """
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
     changes = join([*steps, *map(_step_words, way.steps)])
-    if way.answer == answer:
-        return _(
+    sentence = (
+        _(
             'The answer stays "{answer}" with these changes, but they help most: '
             "{changes}. Then {share} of the people are unique."
-        ).format(
-            answer=_(TABLE_ANSWERS[way.answer]),
-            changes=changes,
-            share=percent(way.unique_share),
         )
-    return _(
-        'With these changes the answer becomes "{answer}": {changes}. Then {share} '
-        "of the people are unique."
-    ).format(
+        if way.answer == answer
+        else _(
+            'With these changes the answer becomes "{answer}": {changes}. Then {share} '
+            "of the people are unique."
+        )
+    )
+    return sentence.format(
         answer=_(TABLE_ANSWERS[way.answer]),
         changes=changes,
         share=percent(way.unique_share),
