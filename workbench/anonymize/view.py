@@ -34,14 +34,13 @@ from workbench.language.messages import (
     decimal_sign,
     language_code,
     name_and_text,
-    ngettext,
     translate_stored,
 )
 from workbench.language.wording import (
     escape_markdown,
-    list_names,
     make_printable,
     number,
+    one_label_words,
     percent,
 )
 from workbench.report import of_table
@@ -242,14 +241,7 @@ def _show_figures(report: TrialReport) -> None:
     )
     wiped = [name for name, ncp in report.quality.column_ncp.items() if ncp >= 1]
     if wiped:
-        st.warning(
-            ngettext(
-                "{columns} says nothing any more: every row has the same label.",
-                "{columns} say nothing any more: every row has the same label.",
-                len(wiped),
-                columns=list_names(wiped),
-            )
-        )
+        st.warning(one_label_words(wiped))
     if report.plan.gap:
         st.caption(_(plans.MESSAGES["not all"]).format(gap=percent(report.plan.gap)))
     risks = report.after.risk

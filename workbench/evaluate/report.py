@@ -28,13 +28,13 @@ from workbench.language.messages import (
     N_,
     _,
     localize_number,
-    ngettext,
     translate_table,
 )
 from workbench.language.wording import (
     escape_markdown,
     list_names,
     number,
+    one_label_words,
     percent,
     printing,
 )
@@ -449,13 +449,7 @@ def verdict_of_similarity(
         )
     sentence = sentence if kept is None else sentence.format(kept=percent(kept))
     if wiped:
-        said = ngettext(
-            "{columns} says nothing any more: every row has the same label.",
-            "{columns} say nothing any more: every row has the same label.",
-            len(wiped),
-            columns=list_names(wiped),
-        )
-        sentence = f"{sentence} {said}"
+        sentence = f"{sentence} {one_label_words(wiped)}"
     return Verdict(level=level, sentence=sentence, actions=tuple(actions))
 
 

@@ -506,6 +506,16 @@ def fact_words(fact: str) -> str:
     return translate_table(FACT_NAMES).get(fact, fact)
 
 
+def one_label_words(names: Sequence[str]) -> str:
+    """Name the columns of a table that have the same label in every row."""
+    return ngettext(
+        "{columns} says nothing any more: every row has the same label.",
+        "{columns} say nothing any more: every row has the same label.",
+        len(names),
+        columns=list_names(names),
+    )
+
+
 def found_cells_words(
     columns: Iterable[str],
     loss: Mapping[str, str],
