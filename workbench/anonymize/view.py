@@ -318,8 +318,11 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     )
     made = f"anonymized {models}"
 
-    def offer(label: str, data: Any, what: str, ending: str, **options: Any) -> None:
-        file_view.download(label, data, file_name(name, what, ending), **options)
+    def offer(
+        label: str, data: Any, what: str, ending: str, detail: str = "", **options: Any
+    ) -> None:
+        named = file_name(name, what, ending, detail=detail)
+        file_view.download(label, data, named, **options)
 
     with st.container(horizontal=True):
         offer("CSV", lambda: to_csv(table.table), made, "csv")
@@ -327,7 +330,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
             to_csv, table.table, spreadsheet_decimal=decimal_sign()
         )
         label = _("CSV for spreadsheets")
-        offer(label, for_spreadsheet, f"{made} spreadsheet", "csv")
+        offer(label, for_spreadsheet, made, "csv", "spreadsheet")
         if fits_xlsx(table.table):
             # A separate process makes the workbook, as a million cells take some
             # seconds.
@@ -343,11 +346,17 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         )
         label = _("Plan (JSON, internal)")
         offer(
-            label, table.plan, f"plan {models}", "json", icon="description", help=secret
+            label,
+            table.plan,
+            f"plan {models}",
+            "json",
+            "internal",
+            icon="description",
+            help=secret,
         )
         if table.follow_up:
             label = _("Follow-up table (JSON, internal)")
-            offer(label, table.follow_up, "follow-up internal", "json", icon="key")
+            offer(label, table.follow_up, "follow-up", "json", "internal", icon="key")
         page = functools.partial(
             of_table.stand_alone_page, table.table, table.guarantee, warnings
         )

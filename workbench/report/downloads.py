@@ -61,6 +61,7 @@ LINKED_CONTENTS = CONTENTS | {
 """The same for two linked tables."""
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
+COUNT_DIGITS = 6
 COUNT_COLUMNS = ("rows", "low", "high", "as measured", "kind")
 """Columns of the table of counts beside those that were measured, at most."""
 LINKED_ENDINGS = ("csv", "parquet")
@@ -224,7 +225,8 @@ def counts_table(release: Release) -> pd.DataFrame:
         tables.append(
             table.assign(**{kind: np.where(alone, "measured", "from the model")})
         )
-    whole = pd.concat(tables, ignore_index=True)
+    # counts that were made consistent have digits of floating-point noise
+    whole = pd.concat(tables, ignore_index=True).round(COUNT_DIGITS)
     return whole[
         [*names, *(heading for heading in whole.columns if heading not in names)]
     ]

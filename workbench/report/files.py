@@ -7,6 +7,7 @@ from fractions import Fraction
 from dpcore.release import Release
 from workbench.language.wording import loss_number
 
+MAX_PART_LETTERS = 40
 _UNSAFE_CHARACTERS = re.compile(r"[^\w.]+")
 
 
@@ -42,4 +43,9 @@ def release_file(name: str, release: Release, what: str, ending: str) -> str:
 
 
 def _safe_name_part(text: str) -> str:
-    return _UNSAFE_CHARACTERS.sub("-", text).strip("-.")[:40]
+    """Return a part of a file name, cut after a whole word if it is long."""
+    safe = _UNSAFE_CHARACTERS.sub("-", text).strip("-.")
+    if len(safe) <= MAX_PART_LETTERS:
+        return safe
+    words = safe[: MAX_PART_LETTERS + 1].rpartition("-")[0]
+    return (words or safe[:MAX_PART_LETTERS]).rstrip("-.")

@@ -75,3 +75,15 @@ def test_internal_files_say_so_however_long_their_name_is() -> None:
     )
     assert public != internal
     assert "_internal_" in internal
+
+
+def test_long_names_end_after_a_word_and_two_formats_differ() -> None:
+    made = "anonymized 3-anonymity distinct-3-diversity of Diagnosis"
+    table = file_name("survey.csv", made, "csv", day="2026-01-02")
+    assert table == "survey_anonymized-3-anonymity-distinct-3_2026-01-02.csv"
+    for_spreadsheets = file_name(
+        "survey.csv", made, "csv", detail="spreadsheet", day="2026-01-02"
+    )
+    assert for_spreadsheets != table
+    one_word = file_name("x" * 60, "rows", "csv", day="2026-01-02")
+    assert one_word == "x" * 40 + "_rows_2026-01-02.csv"
