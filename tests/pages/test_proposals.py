@@ -31,7 +31,9 @@ FOREIGN = (
     "privsyn_diabetes",
 )
 """Tables of different kinds that nobody made for this program."""
-MIN_FIT = 3  # of the foreign tables, for each purpose
+MIN_FIT = {"report": 3, "open": 3, "learning": 3, "analysis": 1}
+"""Foreign tables that are fit. Most have too few rows for relations between columns, which
+is said before paying."""
 MAX_SURPRISES = 1  # of them, at the edge of fitness: noise decides on which side
 MIN_COLUMNS = 5
 MIN_CELLS = 6  # of a number or date
@@ -179,7 +181,7 @@ def test_what_is_proposed_for_foreign_tables_comes_out_fit(new_tab, shared, purp
             fit.append(name)
         if is_surprise(walk):
             surprises.append(walk)
-    assert len(fit) >= MIN_FIT, fit
+    assert len(fit) >= MIN_FIT[purpose], fit
     assert len(surprises) <= MAX_SURPRISES, surprises
 
 
