@@ -33,6 +33,7 @@ ELSEWHERE = {
 SMALLER = {
     "coverage": "--runs 1",
     "encoding": "--runs 1",
+    "exact": "--cells 200 --cells-of-three 200 --people 200 --rules acro",
     "learning": "--runs 1 --epsilon 1",
     "losses": "--runs 6 --canaries 20",
     "paired": "--runs 2",
