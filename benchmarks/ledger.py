@@ -41,8 +41,8 @@ TIMES = 200
 UNITS = 500
 BUDGET = 1_000_000
 LINES = (100, 1_000, 5_000, 20_000)
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["workbench.store.ledger.sql_ledger"])
+START_SECONDS = 300
+processes = multiprocessing.get_context("spawn")  # finds our modules in any folder
 Spend = Callable[[str], bool]
 
 
@@ -113,7 +113,7 @@ def race(name: str, make: Callable[..., Spend], settings: Settings) -> dict[str,
     """All processes at once."""
     dataset = f"race {uuid.uuid4().hex}"
     make(settings, dataset)
-    start = processes.Barrier(WORKERS + 1)
+    start = processes.Barrier(WORKERS + 1, timeout=START_SECONDS)
     results = processes.Queue()
     racers = [
         processes.Process(target=work, args=(make, settings, dataset, start, results))
