@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,15 @@ from dpcore.suppression._equations import (
     contradiction_error,
     stack_sums,
 )
+from dpcore.suppression._exchange import PeopleExchange
 
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
 MAX_SECONDS_TO_SPREAD = 5.0  # of an integer program that raises many cells at once
 MAX_SPREAD_GAP = 0.05  # share of the best sum that such a program may miss
+MIN_EXCHANGED = 3  # demands met by exchanging people, to try it again
+MAX_NEARBY_FAILURES = 5  # programs near a solution that meet no more demands
+SHARE_OF_OTHERS = 0.05  # of atoms that may change too, after each such program
+MAX_DRAWN_SUMS = 200  # whose atoms may change, if a solution is not whole
 LINPROG_INFEASIBLE = 2  # status of scipy's linprog and milp
 LINPROG_UNBOUNDED = 3
 
@@ -62,6 +67,7 @@ class Programs:
         self._known_sums = small[self._known_sum_lines]
         self._min_known_sums = lacks[can_fail]
         self._component = self._find_components()
+        self._draw = np.random.default_rng(len(self._free))
 
     def _find_components(self) -> Ints:
         """Return (free atoms,) the number of the component of each one."""
@@ -130,19 +136,30 @@ class Programs:
     def _reduce_to_components(self, weights: Floats) -> _PartialSystem:
         """Return the equations of the components that contain atoms of a sum."""
         inside = np.isin(self._component, np.unique(self._component[weights != 0]))
-        equations = self._equations[:, inside]
+        return self._reduce_to(inside, np.zeros(len(inside)))
+
+    def _reduce_to(self, uses_atom: Bools, others: Floats) -> _PartialSystem:
+        """Return the equations of some atoms.
+
+        Args:
+            uses_atom: (free atoms,)
+            others: (free atoms,) the people of all other atoms.
+        """
+        equations = self._equations[:, uses_atom]
         lines = np.diff(equations.indptr) > 0
-        known_sums = self._known_sums[:, inside]
+        known_sums = self._known_sums[:, uses_atom]
         asked = np.diff(known_sums.indptr) > 0
+        sums = self._sums - self._equations @ others
+        min_known_sums = self._min_known_sums - self._known_sums @ others
         return _PartialSystem(
-            uses_atom=inside,
+            uses_atom=uses_atom,
             equation_lines=self._equation_lines[lines],
             equations=equations[lines],
-            sums=self._sums[lines],
+            sums=sums[lines],
             known_sum_lines=self._known_sum_lines[asked],
             known_sums=known_sums[asked],
-            min_known_sums=self._min_known_sums[asked],
-            max_rise=self.room[inside],
+            min_known_sums=min_known_sums[asked],
+            max_rise=self.room[uses_atom],
         )
 
     def maximize(self, weights: Floats) -> tuple[float, Floats | None, Prices | None]:
@@ -245,58 +262,153 @@ class Programs:
         """Return an integer solution that raises many cells towards their demands.
 
         No cell counts for more than the change that is demanded of it. If the solution
-        of the linear program is not whole, the same program is solved over integers.
+        of the linear program is not whole, the same program is solved over integers:
+        first for atoms that have people in it and some others, then for all.
         """
-        from scipy import sparse
-        from scipy.optimize import Bounds as Box
-        from scipy.optimize import LinearConstraint, linprog, milp
+        from scipy.optimize import linprog
 
         atoms, cells = len(self._free), weights.shape[0]
         program = self._reduce_to_components(np.ones(atoms))
-        none = sparse.csr_array((self._known_sums.shape[0], cells))
-        lower = sparse.vstack(
-            [
-                sparse.hstack([weights, -sparse.eye_array(cells)]),
-                sparse.hstack([self._known_sums, none]),
-            ]
-        ).tocsr()
-        least = np.concatenate([np.zeros(cells), self._min_known_sums])
-        none = sparse.csr_array((self._equations.shape[0], cells))
-        equations = sparse.hstack([self._equations, none]).tocsr()
+        lower, least, equations = program.add_demands(weights)
         first = np.repeat([0.0, -np.inf], [atoms, cells])
         last = np.concatenate([self.room, np.maximum(needed, 0)])
-        cost = -np.repeat([0.0, 1.0], [atoms, cells])
         self.solved += 1
         result = linprog(
-            cost,
+            -np.repeat([0.0, 1.0], [atoms, cells]),
             A_ub=-lower,
             b_ub=-least,
             A_eq=equations,
-            b_eq=self._sums,
+            b_eq=program.sums,
             bounds=np.column_stack([first, last]),
             method="highs-ds",
         )
         if result.status != 0:
             return None
-        solution = program.round_solution(result.x[:atoms])
+        people = result.x[:atoms]
+        solution = program.round_solution(people)
         if solution is not None:
             return solution
+        nobody = np.zeros(atoms)
+        is_near = (people > INTEGER_TOLERANCE) | self._draw_atoms(weights)
+        solution = self.find_nearby_solution(nobody, is_near, weights, needed)
+        if solution is not None:
+            return solution
+        return self.find_nearby_solution(nobody, nobody == 0, weights, needed)
+
+    def _draw_atoms(self, weights: Any) -> Bools:
+        """Return which free atoms some sums have, chosen at random."""
+        cells = weights.shape[0]
+        drawn = self._draw.permutation(cells)[:MAX_DRAWN_SUMS]
+        has_one: Bools = np.asarray(abs(weights[drawn]).sum(axis=0)).ravel() > 0
+        return has_one
+
+    def find_nearby_solution(
+        self, people: Floats, uses_atom: Bools, weights: Any, needed: Ints
+    ) -> Floats | None:
+        """Return an integer solution that raises many cells and changes some atoms.
+
+        Args:
+            people: (free atoms,) of the atoms that stay.
+            uses_atom: (free atoms,) which may change.
+            weights, needed: as of `find_spread_solution`.
+        """
+        from scipy.optimize import Bounds as Box
+        from scipy.optimize import LinearConstraint, milp
+
+        stays = np.where(uses_atom, 0.0, people)
+        program = self._reduce_to(uses_atom, stays)
+        fixed = multiply(weights, stays)
+        weights = weights[:, uses_atom]
+        can_grow = np.diff(weights.indptr) > 0
+        weights = weights[can_grow]
+        missing = np.maximum(needed, 0)[can_grow] - fixed[can_grow]
+        atoms, cells = int(uses_atom.sum()), weights.shape[0]
+        lower, least, equations = program.add_demands(weights)
         self.solved += 1
         result = milp(
-            cost,
+            -np.repeat([0.0, 1.0], [atoms, cells]),
             constraints=[
                 LinearConstraint(lower, least, np.inf),
-                LinearConstraint(equations, self._sums, self._sums),
+                LinearConstraint(equations, program.sums, program.sums),
             ],
             integrality=np.repeat([1, 0], [atoms, cells]),
-            bounds=Box(first, last),
+            bounds=Box(
+                np.repeat([0.0, -np.inf], [atoms, cells]),
+                np.concatenate([program.max_rise, missing]),
+            ),
             options={
                 "time_limit": MAX_SECONDS_TO_SPREAD,
                 "mip_rel_gap": MAX_SPREAD_GAP,
             },
         )
+        if result.x is None:
+            return None
         # what was found when time ran out is a solution all the same
-        return None if result.x is None else program.round_solution(result.x[:atoms])
+        found = stays.copy()
+        found[uses_atom] = np.round(result.x[:atoms])
+        return self.check_whole(found)
+
+    def check_whole(self, people: Floats) -> Floats | None:
+        """Return whole people if they meet every equation exactly, else None."""
+        return self._reduce_to_components(np.ones(len(people))).round_solution(people)
+
+    def list_better_solutions(
+        self, people: Floats, seen: KnownSolutions, exchange: PeopleExchange
+    ) -> Iterator[Floats]:
+        """Find solutions near a known one that meet more open demands.
+
+        Args:
+            people: (free atoms,) a solution.
+            seen: the demands; which are still open is read before each step.
+            exchange: of their people.
+        """
+        failures = 0
+        while failures < MAX_NEARBY_FAILURES:
+            # 1. Exchange people as long as that meets several demands
+            is_met = True
+            while is_met:
+                before = int(seen.is_open.sum())
+                exchanged = self.check_whole(
+                    exchange.meet_demands(people, seen.is_open)
+                )
+                if exchanged is None:
+                    return
+                people = exchanged
+                yield people
+                is_met = before - int(seen.is_open.sum()) >= MIN_EXCHANGED
+            if not seen.is_open.any():
+                return
+            # 2. Look for a solution with few other people
+            before = int(seen.is_open.sum())
+            weights = seen.weights[seen.is_open]
+            share = failures * SHARE_OF_OTHERS
+            is_near = (people > 0) | self._draw_atoms(weights)
+            is_near |= self._draw.random(len(people)) < share
+            nearby = self.find_nearby_solution(
+                people, is_near, weights, (seen.needed - seen.base)[seen.is_open]
+            )
+            if nearby is not None:
+                people = nearby
+                yield people
+            exchange.allow_failures()
+            failures += 1
+            if int(seen.is_open.sum()) < before:
+                failures = 0
+
+    def prepare_exchange(self, weights: Any, needed: Ints) -> PeopleExchange:
+        """Return exchanges of people that meet demands.
+
+        Args:
+            weights, needed: as of `find_spread_solution`.
+        """
+        return PeopleExchange(
+            self._equations,
+            self._known_sums,
+            self._min_known_sums,
+            self.room,
+            weights,
+            needed,
+        )
 
     def spell_out(self, solution: Floats) -> Floats:
         """Return (atoms,) the people of a solution, NaN for atoms that it leaves out."""
@@ -350,6 +462,28 @@ class _PartialSystem:
     known_sums: Any
     min_known_sums: Floats
     max_rise: Floats
+
+    def add_demands(self, weights: Any) -> tuple[Any, Floats, Any]:
+        """Return limits of atoms and of further numbers, each at most a sum.
+
+        Args:
+            weights: (sums, atoms)
+
+        Returns: sums that are not too small with what they are at least, and equations.
+        """
+        from scipy import sparse
+
+        cells = weights.shape[0]
+        none = sparse.csr_array((self.known_sums.shape[0], cells))
+        lower = sparse.vstack(
+            [
+                sparse.hstack([weights, -sparse.eye_array(cells)]),
+                sparse.hstack([self.known_sums, none]),
+            ]
+        ).tocsr()
+        least = np.concatenate([np.zeros(cells), self.min_known_sums])
+        none = sparse.csr_array((self.equations.shape[0], cells))
+        return lower, least, sparse.hstack([self.equations, none]).tocsr()
 
     def round_solution(self, solution: Floats) -> Floats | None:
         """Return a solution rounded to integers, NaN for atoms outside the program.

@@ -24,6 +24,7 @@ from dpcore.suppression._equations import (
     Prices,
     stack_sums,
 )
+from dpcore.suppression._exchange import PeopleExchange
 from dpcore.suppression._memory import AttackMemory
 from dpcore.suppression._programs import (
     KnownSolutions,
@@ -231,6 +232,7 @@ class Reader:
         for solution in self._programs.keep_met_components(people):
             if seen.record(solution):
                 solutions.append(solution)
+        exchange: PeopleExchange | None = None
         while seen.is_open.any():
             before = int(seen.is_open.sum())
             solution = self._programs.find_spread_solution(
@@ -240,6 +242,15 @@ class Reader:
                 break
             record(solution)
             on_progress("attacking", seen.decided_share)
+            if seen.is_open.any():
+                exchange = exchange or self._programs.prepare_exchange(
+                    weights, needed - base
+                )
+                for better in self._programs.list_better_solutions(
+                    solution, seen, exchange
+                ):
+                    record(better)
+                    on_progress("attacking", seen.decided_share)
             if seen.is_open.sum() > MAX_OPEN_SHARE_TO_RETRY * before:
                 break
         # 3. Decide the remaining cells one by one
