@@ -7,6 +7,8 @@ way that is remembered is as good a witness as a new one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -28,9 +30,13 @@ class AttackMemory:
         self.last_told = ""
         self._ways: dict[tuple[str, int], list[Floats]] = {}
 
-    def recall(self, kind: str, size: int) -> Floats:
-        """Return (atoms, ways) the people of each atom, NaN if unknown."""
-        ways = self._ways.get((kind, size), [])
+    def recall(self, kinds: Sequence[str], size: int) -> Floats:
+        """Return (atoms, ways) the people of each atom, NaN if unknown.
+
+        Args:
+            kinds: of readers.
+        """
+        ways = [way for kind in kinds for way in self._ways.get((kind, size), [])]
         return np.array(ways).T if ways else np.zeros((size, 0))
 
     def keep(self, kind: str, people: Floats) -> None:

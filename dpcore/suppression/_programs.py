@@ -22,9 +22,8 @@ from dpcore.suppression._exchange import PeopleExchange
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
 MAX_SECONDS_TO_SPREAD = 5.0  # of an integer program that raises many cells at once
 MAX_SPREAD_GAP = 0.05  # share of the best sum that such a program may miss
-MIN_EXCHANGED = 3  # demands met by exchanging people, to try it again
-MAX_NEARBY_FAILURES = 5  # programs near a solution that meet no more demands
-SHARE_OF_OTHERS = 0.05  # of atoms that may change too, after each such program
+MAX_NEARBY_GAP = 0.2  # the same, of a program near a known solution
+MIN_MET = 3  # demands that one step meets, to try it again
 MAX_DRAWN_SUMS = 200  # whose atoms may change, if a solution is not whole
 LINPROG_INFEASIBLE = 2  # status of scipy's linprog and milp
 LINPROG_UNBOUNDED = 3
@@ -162,11 +161,18 @@ class Programs:
             max_rise=self.room[uses_atom],
         )
 
-    def maximize(self, weights: Floats) -> tuple[float, Floats | None, Prices | None]:
+    def maximize(
+        self, weights: Floats, known: Floats | None = None, enough: float = math.inf
+    ) -> tuple[float, Floats | None, Prices | None]:
         """Maximize a sum; return its value, a solution, and the prices of the program.
 
         The solution is None if it is not whole; the value is not a number if there is
         no answer. The prices are None if the bounds of the atoms are the answer.
+
+        Args:
+            known: (free atoms,) a solution. If the best one is not whole, one near both
+                is returned, with a smaller sum.
+            enough: people; no more are asked of such a solution.
         """
         from scipy.optimize import linprog
 
@@ -201,7 +207,14 @@ class Programs:
                 self._system.known_sums,
             ),
         )
-        return float(-result.fun), program.round_solution(result.x), prices
+        solution = program.round_solution(result.x)
+        if solution is None and known is not None:
+            is_near = (known > 0) | (weights != 0)
+            is_near[program.uses_atom] |= result.x > INTEGER_TOLERANCE
+            solution = self.find_nearby_solution(
+                known, is_near, stack_rows(weights), np.array([enough])
+            )
+        return float(-result.fun), solution, prices
 
     def maximize_over_integers(self, weights: Floats) -> tuple[float, Floats | None]:
         """Maximize a sum over integers; return NaN and None if time ran out."""
@@ -258,12 +271,17 @@ class Programs:
             return math.nan, None
         return float(round(-result.fun)), program.round_solution(result.x)
 
-    def find_spread_solution(self, weights: Any, needed: Ints) -> Floats | None:
+    def find_spread_solution(
+        self, weights: Any, needed: Ints, known: Floats | None = None
+    ) -> Floats | None:
         """Return an integer solution that raises many cells towards their demands.
 
         No cell counts for more than the change that is demanded of it. If the solution
         of the linear program is not whole, the same program is solved over integers:
         first for atoms that have people in it and some others, then for all.
+
+        Args:
+            known: (free atoms,) another solution; its people may stay.
         """
         from scipy.optimize import linprog
 
@@ -290,8 +308,10 @@ class Programs:
             return solution
         nobody = np.zeros(atoms)
         is_near = (people > INTEGER_TOLERANCE) | self._draw_atoms(weights)
+        if known is not None:
+            is_near |= known > 0
         solution = self.find_nearby_solution(nobody, is_near, weights, needed)
-        if solution is not None:
+        if solution is not None or known is not None:
             return solution
         return self.find_nearby_solution(nobody, nobody == 0, weights, needed)
 
@@ -303,7 +323,12 @@ class Programs:
         return has_one
 
     def find_nearby_solution(
-        self, people: Floats, uses_atom: Bools, weights: Any, needed: Ints
+        self,
+        people: Floats,
+        uses_atom: Bools,
+        weights: Any,
+        needed: Ints,
+        max_gap: float = MAX_SPREAD_GAP,
     ) -> Floats | None:
         """Return an integer solution that raises many cells and changes some atoms.
 
@@ -338,7 +363,7 @@ class Programs:
             ),
             options={
                 "time_limit": MAX_SECONDS_TO_SPREAD,
-                "mip_rel_gap": MAX_SPREAD_GAP,
+                "mip_rel_gap": max_gap,
             },
         )
         if result.x is None:
@@ -362,8 +387,7 @@ class Programs:
             seen: the demands; which are still open is read before each step.
             exchange: of their people.
         """
-        failures = 0
-        while failures < MAX_NEARBY_FAILURES:
+        while True:
             # 1. Exchange people as long as that meets several demands
             is_met = True
             while is_met:
@@ -375,25 +399,24 @@ class Programs:
                     return
                 people = exchanged
                 yield people
-                is_met = before - int(seen.is_open.sum()) >= MIN_EXCHANGED
-            if not seen.is_open.any():
-                return
+                is_met = before - int(seen.is_open.sum()) >= MIN_MET
             # 2. Look for a solution with few other people
             before = int(seen.is_open.sum())
             weights = seen.weights[seen.is_open]
-            share = failures * SHARE_OF_OTHERS
-            is_near = (people > 0) | self._draw_atoms(weights)
-            is_near |= self._draw.random(len(people)) < share
             nearby = self.find_nearby_solution(
-                people, is_near, weights, (seen.needed - seen.base)[seen.is_open]
+                people,
+                (people > 0) | self._draw_atoms(weights),
+                weights,
+                (seen.needed - seen.base)[seen.is_open],
+                MAX_NEARBY_GAP,
             )
-            if nearby is not None:
-                people = nearby
-                yield people
+            if nearby is None:
+                return
+            people = nearby
+            yield people
             exchange.allow_failures()
-            failures += 1
-            if int(seen.is_open.sum()) < before:
-                failures = 0
+            if int(seen.is_open.sum()) == before or not before:
+                return
 
     def prepare_exchange(self, weights: Any, needed: Ints) -> PeopleExchange:
         """Return exchanges of people that meet demands.
@@ -553,6 +576,13 @@ def _spread_prices(marginals: Floats, lines: Ints, matrix: Any) -> Floats:
     prices = np.zeros(matrix.shape[0])
     prices[lines] = np.where(np.abs(marginals) > INTEGER_TOLERANCE, -marginals, 0.0)
     return prices
+
+
+def stack_rows(*rows: Floats) -> Any:
+    """Return rows as a sparse matrix."""
+    from scipy import sparse
+
+    return sparse.csr_array(np.array(rows))
 
 
 def dense_row(weights: Any, number: int) -> Floats:

@@ -27,6 +27,7 @@ from dpcore.suppression._equations import (
 from dpcore.suppression._exchange import PeopleExchange
 from dpcore.suppression._memory import AttackMemory
 from dpcore.suppression._programs import (
+    MIN_MET,
     KnownSolutions,
     Programs,
     SumRange,
@@ -56,9 +57,6 @@ BY_REASON = (
     -1
 )  # in place of a filled group: a cell that is told by why cells are hidden
 MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
-MAX_OPEN_SHARE_TO_RETRY = (
-    0.95  # open cells left by a spread solution, to try another one
-)
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -100,7 +98,7 @@ class Reader:
         self._known = known
         self._kind = kind
         self._memory = AttackMemory() if memory is None else memory
-        self._memory_kind = kind
+        self._memory_kinds = (kind,)
         self._stops_at_first = stops_at_first
         self._reasons_of_tables: dict[int, ReasonsToHide | None] = {}
         self._first_group = len(tables) if first_group is None else first_group
@@ -119,6 +117,8 @@ class Reader:
         other = copy.copy(self)
         vars(other).pop("_programs", None)
         other._kind = kind
+        limits = f"{kind}, {sorted(counted_pairs)}, {most_errors}"
+        other._memory_kinds = (*self._memory_kinds, limits)
         other._system = self._system.with_limits(counted_pairs, most_errors)
         other._reasons_of_tables = {}  # which groups are settled depends on the limits
         return other
@@ -155,7 +155,7 @@ class Reader:
     ) -> AttackOutcome:
         """Decide every demand, or look for one that is told if that is enough."""
         open_cells = {demand.target[0] for demand in demands if demand.around is None}
-        people = self._memory.recall(self._memory_kind, self._system.size)
+        people = self._memory.recall(self._memory_kinds, self._system.size)
         if not self._is_asked_for_reasons(open_cells) and self._are_all_met(
             demands, people[:, self._system.find_met(people)]
         ):
@@ -169,9 +169,11 @@ class Reader:
         solutions: list[Floats] = []
 
         def record(solution: Floats) -> None:
-            solutions.append(solution)
             if seen.record(solution):
-                self._memory.keep(self._memory_kind, self._programs.spell_out(solution))
+                solutions.append(solution)
+                self._memory.keep(
+                    self._memory_kinds[-1], self._programs.spell_out(solution)
+                )
 
         def finish() -> AttackOutcome:
             return AttackOutcome(
@@ -229,47 +231,62 @@ class Reader:
             if is_enough():
                 return finish()
         # 2. Remember solutions; look for integer ones that are large in many open cells at once
-        for solution in self._programs.keep_met_components(people):
-            if seen.record(solution):
-                solutions.append(solution)
         exchange: PeopleExchange | None = None
-        while seen.is_open.any():
-            before = int(seen.is_open.sum())
-            solution = self._programs.find_spread_solution(
-                weights[seen.is_open], (needed - base)[seen.is_open]
-            )
-            if solution is None:
-                break
-            record(solution)
-            on_progress("attacking", seen.decided_share)
+        placed: Floats | None = None
+
+        def record_better(people: Floats) -> None:
+            nonlocal exchange, placed
+            if np.isnan(people).any():
+                return
+            placed = people
             if seen.is_open.any():
                 exchange = exchange or self._programs.prepare_exchange(
                     weights, needed - base
                 )
                 for better in self._programs.list_better_solutions(
-                    solution, seen, exchange
+                    people, seen, exchange
                 ):
+                    placed = better
                     record(better)
                     on_progress("attacking", seen.decided_share)
-            if seen.is_open.sum() > MAX_OPEN_SHARE_TO_RETRY * before:
+
+        remembered = self._programs.keep_met_components(people)
+        for solution in remembered:
+            seen.record(solution)
+            solutions.append(solution)
+        for solution in remembered[-1:]:
+            record_better(solution)
+        while seen.is_open.any():
+            before = int(seen.is_open.sum())
+            solution = self._programs.find_spread_solution(
+                weights[seen.is_open], (needed - base)[seen.is_open], placed
+            )
+            if solution is None:
+                break
+            record(solution)
+            on_progress("attacking", seen.decided_share)
+            record_better(solution)
+            if before - int(seen.is_open.sum()) < MIN_MET:
                 break
         # 3. Decide the remaining cells one by one
         for number in range(len(demands)):
             if not seen.is_open[number]:
                 continue
             value, solution, prices = self._programs.maximize(
-                dense_row(weights, number)
+                dense_row(weights, number), placed, needed[number] - base[number]
             )
             if base[number] + value + INTEGER_TOLERANCE < needed[number]:
                 proof = self._find_proof(demands[number], prices)
                 give_away(number, proof=proof, most=base[number] + value)
             else:
-                if solution is None:
+                if solution is not None:
+                    record(solution)
+                if seen.is_open[number]:
                     value, solution = self._programs.maximize_over_integers(
                         dense_row(weights, number)
                     )
-                if solution is not None:
-                    record(solution)
+                    if solution is not None:
+                        record(solution)
                 if seen.is_open[number]:
                     give_away(number, certain=not math.isnan(value))
             if is_enough():
