@@ -270,6 +270,17 @@ class Reader:
                 break
         # 3. Decide the remaining cells one by one
         for number in range(len(demands)):
+            if seen.is_open[number] and placed is not None:
+                line = weights[[number]]
+                nearby = self._programs.find_nearby_solution(
+                    placed,
+                    (placed > 0) | (dense_row(line, 0) > 0),
+                    line,
+                    (needed - base)[[number]],
+                )
+                if nearby is not None:
+                    record(nearby)
+                    record_better(nearby)
             if not seen.is_open[number]:
                 continue
             value, solution, prices = self._programs.maximize(
