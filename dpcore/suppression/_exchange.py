@@ -173,7 +173,9 @@ class PeopleExchange:
         near = left[2 * shared[left] >= len(lines)]
         near = near[: max(1, MAX_COMPARED_PAIRS // max(1, len(left)))]
         # 2. The fourth atom, if there is one
-        sums = (self._codes[near] - self._codes[atom])[:, np.newaxis] + self._codes[left]
+        sums = (self._codes[near] - self._codes[atom])[:, np.newaxis] + self._codes[
+            left
+        ]
         found = self._atom_in_slot[sums & self._mask]
         rows, columns = np.nonzero(self._codes[found] == sums)
         first = near[rows]

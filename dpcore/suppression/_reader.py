@@ -98,7 +98,7 @@ class Reader:
         self._known = known
         self._kind = kind
         self._memory = AttackMemory() if memory is None else memory
-        self._memory_kinds = (kind,)
+        self._memory_kinds: tuple[str, ...] = (kind,)
         self._stops_at_first = stops_at_first
         self._reasons_of_tables: dict[int, ReasonsToHide | None] = {}
         self._first_group = len(tables) if first_group is None else first_group
