@@ -7,13 +7,11 @@ way that is remembered is as good a witness as a new one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 MAX_REMEMBERED_NUMBERS = 4_000_000  # of all ways of one kind of readers
-MAX_REMEMBERED_WAYS = 300  # of one kind of readers
+MAX_REMEMBERED_WAYS = 300  # of readers who know the same
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,24 +26,39 @@ class AttackMemory:
 
     def __init__(self) -> None:
         self.last_told = ""
-        self._ways: dict[tuple[str, int], list[Floats]] = {}
+        self._ways: dict[tuple[str, int, frozenset[int]], list[Floats]] = {}
 
-    def recall(self, kinds: Sequence[str], size: int) -> Floats:
+    def recall(self, kind: str, counted: frozenset[int], size: int) -> Floats:
         """Return (atoms, ways) the people of each atom, NaN if unknown.
 
+        They are those of readers who know at least as much.
+
         Args:
-            kinds: of readers.
+            counted: rare pairs of values of which readers know how many people have each.
         """
-        ways = [way for kind in kinds for way in self._ways.get((kind, size), [])]
+        ways = [
+            way
+            for (own_kind, own_size, own), known in self._ways.items()
+            if (own_kind, own_size) == (kind, size) and own >= counted
+            for way in known
+        ]
         return np.array(ways).T if ways else np.zeros((size, 0))
 
-    def keep(self, kind: str, people: Floats) -> None:
-        """Remember a way to place the people, and forget the oldest ones beyond a limit.
+    def keep(self, kind: str, counted: frozenset[int], people: Floats) -> None:
+        """Remember a way to place the people, and forget the oldest one beyond a limit.
 
         Args:
+            counted: as of `recall`.
             people: (atoms,) whole numbers, NaN if unknown.
         """
-        ways = self._ways.setdefault((kind, len(people)), [])
+        size = len(people)
+        ways = self._ways.setdefault((kind, size, counted), [])
         ways.append(people)
-        most = MAX_REMEMBERED_NUMBERS // max(1, len(people))
-        del ways[: -min(MAX_REMEMBERED_WAYS, max(1, most))]
+        of_kind = sum(
+            len(known)
+            for (own_kind, own_size, _), known in self._ways.items()
+            if (own_kind, own_size) == (kind, size)
+        )
+        most = MAX_REMEMBERED_NUMBERS // max(1, size)
+        if len(ways) > MAX_REMEMBERED_WAYS or (of_kind > most and len(ways) > 1):
+            del ways[0]

@@ -98,7 +98,8 @@ class Reader:
         self._known = known
         self._kind = kind
         self._memory = AttackMemory() if memory is None else memory
-        self._memory_kinds: tuple[str, ...] = (kind,)
+        self._memory_kind = kind
+        self._counted_pairs = frozenset(counted_pairs)
         self._stops_at_first = stops_at_first
         self._reasons_of_tables: dict[int, ReasonsToHide | None] = {}
         self._first_group = len(tables) if first_group is None else first_group
@@ -117,8 +118,7 @@ class Reader:
         other = copy.copy(self)
         vars(other).pop("_programs", None)
         other._kind = kind
-        limits = f"{kind}, {sorted(counted_pairs)}, {most_errors}"
-        other._memory_kinds = (*self._memory_kinds, limits)
+        other._counted_pairs = frozenset(counted_pairs)
         other._system = self._system.with_limits(counted_pairs, most_errors)
         other._reasons_of_tables = {}  # which groups are settled depends on the limits
         return other
@@ -155,7 +155,9 @@ class Reader:
     ) -> AttackOutcome:
         """Decide every demand, or look for one that is told if that is enough."""
         open_cells = {demand.target[0] for demand in demands if demand.around is None}
-        people = self._memory.recall(self._memory_kinds, self._system.size)
+        people = self._memory.recall(
+            self._memory_kind, self._counted_pairs, self._system.size
+        )
         if not self._is_asked_for_reasons(open_cells) and self._are_all_met(
             demands, people[:, self._system.find_met(people)]
         ):
@@ -172,7 +174,9 @@ class Reader:
             if seen.record(solution):
                 solutions.append(solution)
                 self._memory.keep(
-                    self._memory_kinds[-1], self._programs.spell_out(solution)
+                    self._memory_kind,
+                    self._counted_pairs,
+                    self._programs.spell_out(solution),
                 )
 
         def finish() -> AttackOutcome:
