@@ -372,6 +372,8 @@ class Reader:
             near = _RangesOfGroups(causes.others, self._programs)
             marks = [near.find_components(solution) for solution in solutions]
             components = self._find_components([own for own, _ in causes.groups])
+            whole = [one for one in solutions if not np.isnan(one).any()]
+            known = whole[-1] if whole else None
             for joined in find_hidden_components(table):
                 atoms = [self._system.places[number, cell] for cell in joined]
                 keys = [own.tobytes() for own in atoms]
@@ -396,7 +398,7 @@ class Reader:
                     reasons.record(solution, is_near)
                 # 2. Any of these cells may be hidden to give another reason
                 for place, how in asked:
-                    if not self._is_told_by_reason(reasons, place):
+                    if not self._is_told_by_reason(reasons, place, known):
                         continue
                     shared = [*atoms, members[place][0]]
                     target = (number, joined[min(place, len(joined) - 1)]), how
@@ -419,14 +421,33 @@ class Reader:
         """Return a sparse (sums, components) matrix of the free atoms of sums."""
         return self._programs.find_components(self._programs.weigh(atoms)[0])
 
-    def _is_told_by_reason(self, reasons: _Reasons, place: int) -> bool:
-        """Return whether a cell or group that may be large must be a reason to hide."""
+    def _is_told_by_reason(
+        self, reasons: _Reasons, place: int, known: Floats | None
+    ) -> bool:
+        """Return whether a cell or group that may be large must be a reason to hide.
+
+        Args:
+            known: (free atoms,) a solution.
+        """
         if reasons.has_reason[place]:
+            return False
+        if known is not None and self._has_reason_nearby(reasons, place, known):
             return False
         atoms, least = reasons.members[place]
         if place >= reasons.cells and self._programs.find_most(atoms) < least:
             return False  # its bounds tell it, or nobody is there
         return not self._find_reason(reasons, place)
+
+    def _has_reason_nearby(self, reasons: _Reasons, place: int, known: Floats) -> bool:
+        """Return whether a cell or group may be large in people near a solution."""
+        atoms, least = reasons.members[place]
+        weights, base = self._programs.weigh([atoms])
+        solution = self._programs.find_nearby_solution(
+            known, (known > 0) | (dense_row(weights, 0) > 0), weights, least - base
+        )
+        if solution is not None:
+            reasons.record(solution, reasons.near.find_components(solution))
+        return bool(reasons.has_reason[place])
 
     def _bound_by_reason(
         self, causes: ReasonsToHide, atoms: Ints, least: int
