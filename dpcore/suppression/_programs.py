@@ -315,6 +315,16 @@ class Programs:
             return solution
         return self.find_nearby_solution(nobody, nobody == 0, weights, needed)
 
+    def mark_near(self, people: Floats, weights: Any, share: float = 0.0) -> Bools:
+        """Return the free atoms with people, those of some sums, and a random share.
+
+        Args:
+            people: (free atoms,) a solution.
+            weights: (sums, free atoms); of many, some are drawn.
+        """
+        is_near = (people > 0) | self._draw_atoms(weights)
+        return is_near | (self._draw.random(len(people)) < share)
+
     def _draw_atoms(self, weights: Any) -> Bools:
         """Return which free atoms some sums have, chosen at random."""
         cells = weights.shape[0]
@@ -405,7 +415,7 @@ class Programs:
             weights = seen.weights[seen.is_open]
             nearby = self.find_nearby_solution(
                 people,
-                (people > 0) | self._draw_atoms(weights),
+                self.mark_near(people, weights),
                 weights,
                 (seen.needed - seen.base)[seen.is_open],
                 MAX_NEARBY_GAP,

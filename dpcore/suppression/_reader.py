@@ -56,6 +56,10 @@ MAX_TRIED_REASONS = 50  # other cells; then a cell counts as told
 BY_REASON = (
     -1
 )  # in place of a filled group: a cell that is told by why cells are hidden
+SHARES_OF_OTHERS = (
+    0.0,
+    0.1,
+)  # of all atoms, that may change too while one demand is tried near a solution
 MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
 
 Floats = npt.NDArray[np.float64]
@@ -274,12 +278,13 @@ class Reader:
                 break
         # 3. Decide the remaining cells one by one
         for number in range(len(demands)):
-            if seen.is_open[number] and placed is not None:
-                line = weights[[number]]
+            for share in SHARES_OF_OTHERS:
+                if not seen.is_open[number] or placed is None:
+                    break
                 nearby = self._programs.find_nearby_solution(
                     placed,
-                    (placed > 0) | (dense_row(line, 0) > 0),
-                    line,
+                    self._programs.mark_near(placed, weights[[number]], share),
+                    weights[[number]],
                     (needed - base)[[number]],
                 )
                 if nearby is not None:
@@ -442,8 +447,9 @@ class Reader:
         """Return whether a cell or group may be large in people near a solution."""
         atoms, least = reasons.members[place]
         weights, base = self._programs.weigh([atoms])
+        is_near = self._programs.mark_near(known, weights)
         solution = self._programs.find_nearby_solution(
-            known, (known > 0) | (dense_row(weights, 0) > 0), weights, least - base
+            known, is_near, weights, least - base
         )
         if solution is not None:
             reasons.record(solution, reasons.near.find_components(solution))
