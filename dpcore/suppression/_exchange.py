@@ -1,8 +1,8 @@
 """Exchange people between atoms, so that more demands are met and no count changes.
 
 Two people of the atoms a and b become people of c and d if both pairs are in the same
-shown cells. Such exchanges are found by a code of each atom: the sum of random numbers
-of its equations. The codes of both pairs then have the same sum.
+shown cells. Such exchanges are found by a code of each atom: the sum of scrambled
+numbers of its equations. The codes of both pairs then have the same sum.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-LINE_NUMBERS = 2**48  # random numbers of equations; sums of 2**13 of them are exact
+SCRAMBLED_BITS = 48  # of scrambled numbers; sums of 2**13 of them are exact
 SLOTS_PER_ATOM = 32  # of the table in which codes are looked up, at least
 MAX_FAILURES = 2  # of a demand, before programs are asked for it
 MAX_TRIED_ATOMS = 30  # of a demand, into which people are moved
@@ -45,7 +45,7 @@ class PeopleExchange:
         weights: Any,
         needed: Ints,
     ) -> None:
-        self._draw = np.random.default_rng(equations.shape[0])
+        self._rounds = 0
         self._atoms = equations.shape[1]
         self._known_sums = known_sums
         self._known_columns = known_sums.tocsc()
@@ -55,7 +55,7 @@ class PeopleExchange:
         self._needed = needed
         self._failures = np.zeros(len(needed), dtype=np.int64)
         # 1. The code of each atom, and where it is looked up
-        numbers = self._draw.integers(LINE_NUMBERS, size=equations.shape[0])
+        numbers = scramble(equations.shape[0], 0)
         codes: Ints = equations.T.astype(np.int64) @ numbers
         bits = (SLOTS_PER_ATOM * self._atoms).bit_length()
         self._mask = (1 << bits) - 1
@@ -64,9 +64,7 @@ class PeopleExchange:
         self._codes = np.append(codes, -1)  # no sum of two codes without another one
         # 2. Different equations that only add people up
         is_plain = (equations < 0).sum(axis=1) == 0
-        _, firsts = np.unique(
-            equations @ self._draw.random(self._atoms), return_index=True
-        )
+        _, firsts = np.unique(equations @ scramble(self._atoms, 1), return_index=True)
         kept = np.zeros(len(is_plain), dtype=bool)
         kept[firsts] = True
         self._lines = equations[kept & is_plain].tocsr()
@@ -99,7 +97,7 @@ class PeopleExchange:
         self._slack = self._known_sums @ people - self._min_known_sums
         lacks = self._needed - self._weights @ people
         asked = np.flatnonzero(is_open & (self._failures < MAX_FAILURES))
-        asked = self._draw.permutation(asked)
+        asked = self._shuffle(asked)
         for demand in asked[np.argsort(lacks[asked], kind="stable")].tolist():
             first, last = self._weights.indptr[demand : demand + 2]
             atoms = self._weights.indices[first:last]
@@ -114,6 +112,11 @@ class PeopleExchange:
                 for atom in atoms[self._movable[atoms] > 0].tolist():
                     self._set_movable(atom, 0)
         return self._people.astype(np.float64)
+
+    def _shuffle(self, numbers: Ints) -> Ints:
+        self._rounds += 1
+        shuffled: Ints = numbers[np.argsort(scramble(len(numbers), self._rounds))]
+        return shuffled
 
     def _lines_of(self, atom: int) -> Ints:
         first, last = self._columns.indptr[atom : atom + 2]
@@ -140,7 +143,7 @@ class PeopleExchange:
         """Move people into some atoms; return how many are still missing."""
         is_inside = np.zeros(self._atoms, dtype=bool)
         is_inside[atoms] = True
-        atoms = self._draw.permutation(atoms)[:MAX_TRIED_ATOMS]
+        atoms = self._shuffle(atoms)[:MAX_TRIED_ATOMS]
         for atom in atoms[np.argsort(-self._people[atoms], kind="stable")].tolist():
             while missing > 0:
                 most = min(missing, self._count_places_in(atom))
@@ -216,6 +219,19 @@ class PeopleExchange:
             return False
         self._slack = slack
         return True
+
+
+def scramble(count: int, seed: int) -> Ints:
+    """Return different numbers without an order that matters, the same each time.
+
+    The mixing function is that of SplitMix64 (Steele, Lea, Flood 2014).
+    """
+    mixed = np.arange(1, count + 1, dtype=np.uint64) + np.uint64(seed << 32)
+    mixed *= np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return (mixed >> np.uint64(64 - SCRAMBLED_BITS)).astype(np.int64)
 
 
 def _group(values: Ints, keys: Ints, kinds: int) -> list[Ints]:

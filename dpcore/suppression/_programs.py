@@ -17,7 +17,11 @@ from dpcore.suppression._equations import (
     contradiction_error,
     stack_sums,
 )
-from dpcore.suppression._exchange import PeopleExchange
+from dpcore.suppression._exchange import (
+    SCRAMBLED_BITS,
+    PeopleExchange,
+    scramble,
+)
 
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
 MAX_SECONDS_TO_SPREAD = 5.0  # of an integer program that raises many cells at once
@@ -66,7 +70,7 @@ class Programs:
         self._known_sums = small[self._known_sum_lines]
         self._min_known_sums = lacks[can_fail]
         self._component = self._find_components()
-        self._draw = np.random.default_rng(len(self._free))
+        self._draws = 0
 
     def _find_components(self) -> Ints:
         """Return (free atoms,) the number of the component of each one."""
@@ -323,12 +327,17 @@ class Programs:
             weights: (sums, free atoms); of many, some are drawn.
         """
         is_near = (people > 0) | self._draw_atoms(weights)
-        return is_near | (self._draw.random(len(people)) < share)
+        return is_near | (self._draw(len(people)) < share)
+
+    def _draw(self, count: int) -> Floats:
+        """Return numbers from 0 to 1 without an order, other ones each time."""
+        self._draws += 1
+        return scramble(count, self._draws) / 2.0**SCRAMBLED_BITS
 
     def _draw_atoms(self, weights: Any) -> Bools:
         """Return which free atoms some sums have, chosen at random."""
         cells = weights.shape[0]
-        drawn = self._draw.permutation(cells)[:MAX_DRAWN_SUMS]
+        drawn = np.argsort(self._draw(cells))[:MAX_DRAWN_SUMS]
         has_one: Bools = np.asarray(abs(weights[drawn]).sum(axis=0)).ravel() > 0
         return has_one
 
@@ -358,6 +367,8 @@ class Programs:
         weights = weights[can_grow]
         missing = np.maximum(needed, 0)[can_grow] - fixed[can_grow]
         atoms, cells = int(uses_atom.sum()), weights.shape[0]
+        if not atoms or not cells:
+            return None
         lower, least, equations = program.add_demands(weights)
         self.solved += 1
         result = milp(
