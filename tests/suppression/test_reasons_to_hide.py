@@ -114,8 +114,8 @@ def test_who_asks_for_cells_alone_tells_the_group(
     """The twin."""
     right = reading.Reader._is_told_by_reason
 
-    def forget(self: Any, reasons: Any, place: int) -> bool:
-        return place < reasons.cells and right(self, reasons, place)
+    def forget(self: Any, reasons: Any, place: int, known: Any) -> bool:
+        return place < reasons.cells and right(self, reasons, place, known)
 
     monkeypatch.setattr(reading.Reader, "_is_told_by_reason", forget)
     tables = publish_ages(preset, AGED_18[preset])
