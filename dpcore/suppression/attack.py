@@ -322,6 +322,7 @@ def find_known_bounds(
             counts=(None,) * len(table.counts),
             occupied_cells=frozenset(),
             complete_columns=table.complete_columns - dropped,
+            hides_small_alone=False,  # nobody knows yet which cells it hides
         )
         if number in new
         else table
