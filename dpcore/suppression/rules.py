@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dpcore.errors import ParameterError, UsageError
@@ -80,10 +80,13 @@ class HidingRule:
     def from_dict(cls, fields: Mapping[str, Any] | str) -> HidingRule:
         """Read the output of `to_dict`, or the name of a preset.
 
+        A rule with the name of a preset and other numbers loses the name.
+
         Raises: ParameterError for a preset that does not exist.
         """
         if not isinstance(fields, str):
-            return cls(**fields)
+            rule = cls(**fields)
+            return rule if rule == PRESETS.get(rule.name) else replace(rule, name="")
         if fields not in PRESETS:
             raise ParameterError(
                 "there is no rule of this name",

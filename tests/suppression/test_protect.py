@@ -465,3 +465,10 @@ def test_an_exception_for_an_empty_cell_makes_it_no_protection() -> None:
     table = protect_table(excepted, counts).published
     assert [table.counts[layout.find_cell(one)] for one in empty] == [0, 0]
     assert find_most(table) >= 10
+
+
+def test_a_changed_preset_loses_its_name() -> None:
+    """A table would say "acro" though two people are enough for it."""
+    changed = HidingRule.from_dict({**PRESETS["acro"].to_dict(), "threshold": 2})
+    assert (changed.name, changed.threshold) == ("", 2)
+    assert HidingRule.from_dict(PRESETS["acro"].to_dict()) == PRESETS["acro"]
