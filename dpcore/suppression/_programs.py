@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,11 @@ class Programs:
         inside = np.isin(self._component, np.unique(self._component[weights != 0]))
         return self._reduce_to(inside, np.zeros(len(inside)))
 
+    @cached_property
+    def _whole_program(self) -> _PartialSystem:
+        """The equations of all free atoms."""
+        return self._reduce_to_components(np.ones(len(self._free)))
+
     def _reduce_to(self, uses_atom: Bools, others: Floats) -> _PartialSystem:
         """Return the equations of some atoms.
 
@@ -179,6 +185,7 @@ class Programs:
             enough: people; no more are asked of such a solution.
         """
         from scipy.optimize import linprog
+        from scipy.sparse import csr_array
 
         if not (weights != 0).any():
             return 0.0, np.full(len(self._free), np.nan), None
@@ -216,7 +223,7 @@ class Programs:
             is_near = (known > 0) | (weights != 0)
             is_near[program.uses_atom] |= result.x > INTEGER_TOLERANCE
             solution = self.find_nearby_solution(
-                known, is_near, stack_rows(weights), np.array([enough])
+                known, is_near, csr_array(weights[np.newaxis]), np.array([enough])
             )
         return float(-result.fun), solution, prices
 
@@ -290,7 +297,7 @@ class Programs:
         from scipy.optimize import linprog
 
         atoms, cells = len(self._free), weights.shape[0]
-        program = self._reduce_to_components(np.ones(atoms))
+        program = self._whole_program
         lower, least, equations = program.add_demands(weights)
         first = np.repeat([0.0, -np.inf], [atoms, cells])
         last = np.concatenate([self.room, np.maximum(needed, 0)])
@@ -396,7 +403,7 @@ class Programs:
 
     def check_whole(self, people: Floats) -> Floats | None:
         """Return whole people if they meet every equation exactly, else None."""
-        return self._reduce_to_components(np.ones(len(people))).round_solution(people)
+        return self._whole_program.round_solution(people)
 
     def list_better_solutions(
         self, people: Floats, seen: KnownSolutions, exchange: PeopleExchange
@@ -597,13 +604,6 @@ def _spread_prices(marginals: Floats, lines: Ints, matrix: Any) -> Floats:
     prices = np.zeros(matrix.shape[0])
     prices[lines] = np.where(np.abs(marginals) > INTEGER_TOLERANCE, -marginals, 0.0)
     return prices
-
-
-def stack_rows(*rows: Floats) -> Any:
-    """Return rows as a sparse matrix."""
-    from scipy import sparse
-
-    return sparse.csr_array(np.array(rows))
 
 
 def dense_row(weights: Any, number: int) -> Floats:

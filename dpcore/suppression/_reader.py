@@ -56,10 +56,8 @@ MAX_TRIED_REASONS = 50  # other cells; then a cell counts as told
 BY_REASON = (
     -1
 )  # in place of a filled group: a cell that is told by why cells are hidden
-SHARES_OF_OTHERS = (
-    0.0,
-    0.1,
-)  # of all atoms, that may change too while one demand is tried near a solution
+SHARES_OF_OTHERS = (0.0, 0.1)
+"""Of all atoms, that may change too while one demand is tried near a solution."""
 MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
 
 Floats = npt.NDArray[np.float64]

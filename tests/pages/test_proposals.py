@@ -34,7 +34,8 @@ FOREIGN = (
 MIN_FIT = {"report": 3, "open": 3, "learning": 3, "analysis": 1}
 """Foreign tables that are fit. Most have too few rows for relations between columns, which
 is said before paying."""
-MAX_SURPRISES = 1  # of them, at the edge of fitness: noise decides on which side
+MAX_SURPRISES = {"report": 1, "open": 1, "learning": 1, "analysis": 0}
+"""Of them, at the edge of fitness: noise decides on which side."""
 MIN_COLUMNS = 5
 MIN_CELLS = 6  # of a number or date
 FIT = ("**Fit for counting", "**Fit for learning")
@@ -182,7 +183,7 @@ def test_what_is_proposed_for_foreign_tables_comes_out_fit(new_tab, shared, purp
         if is_surprise(walk):
             surprises.append(walk)
     assert len(fit) >= MIN_FIT[purpose], fit
-    assert len(surprises) <= MAX_SURPRISES, surprises
+    assert len(surprises) <= MAX_SURPRISES[purpose], surprises
 
 
 def nearest_class(rows: int) -> int:

@@ -225,11 +225,11 @@ def counts_table(release: Release) -> pd.DataFrame:
         tables.append(
             table.assign(**{kind: np.where(alone, "measured", "from the model")})
         )
+    whole = pd.concat(tables, ignore_index=True)
+    counted = [heading for heading in whole.columns if heading not in names]
     # counts that were made consistent have digits of floating-point noise
-    whole = pd.concat(tables, ignore_index=True).round(COUNT_DIGITS)
-    return whole[
-        [*names, *(heading for heading in whole.columns if heading not in names)]
-    ]
+    whole[counted] = whole[counted].round(COUNT_DIGITS)
+    return whole[[*names, *counted]]
 
 
 def citation(release: Release, title: str) -> str:
