@@ -1,9 +1,9 @@
 """Trials on invented tables, to find the weakest relation that a release keeps.
 
 An invented table has the declared cells and the public size, and its columns are
-related two by two. The recipe is run on such tables at the same loss, with weaker and
-weaker relations, until not nearly all of them are kept any more. No private row takes
-part, so that the result follows from public facts alone.
+related two by two. The recipe is run on such tables at the same loss, with stronger and
+stronger relations, until nearly all of them are kept. No private row takes part, so
+that the result follows from public facts alone.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ TRIAL_STRENGTHS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Associations (Cramer's V) to try, weakest first."""
 MIN_PAIRS_KEPT = 0.9
 """Share of the related pairs that a release must keep."""
-RUNS_PER_STRENGTH = 2
-"""Releases of each strength that must keep them: one may do so by chance."""
+RUNS_PER_STRENGTH = 5
+"""Releases of each strength that must keep them: two may do so by chance."""
 MIN_KEPT_SHARE = 0.5
 """Share of a pair's distance from independence that a release must keep."""
 JUDGED_CELLS = 8
@@ -131,20 +131,17 @@ def find_weakest_kept_relation(
         cells -> that association, None if no strength is kept. Kinds of pairs that the
         table does not have are left out.
     """
-    kinds = {_is_wide(trial, pair) for pair in _related_pairs(trial)}
-    weakest: dict[bool, float | None] = dict.fromkeys(kinds)
-    for strength in reversed(strengths):
-        if not kinds:
-            break
-        draws = [
-            _share_of_pairs_kept(trial, strength) for _ in range(RUNS_PER_STRENGTH)
-        ]
-        kinds = {
-            kind
-            for kind in kinds
-            if all(shares[kind] >= MIN_PAIRS_KEPT for shares in draws)
-        }
+    open_kinds = {_is_wide(trial, pair) for pair in _related_pairs(trial)}
+    weakest: dict[bool, float | None] = dict.fromkeys(open_kinds)
+    for strength in strengths:
+        kinds = open_kinds
+        for _ in range(RUNS_PER_STRENGTH):
+            if not kinds:
+                break
+            shares = _share_of_pairs_kept(trial, strength)
+            kinds = {kind for kind in kinds if shares[kind] >= MIN_PAIRS_KEPT}
         weakest |= dict.fromkeys(kinds, strength)
+        open_kinds = open_kinds - kinds
     return weakest
 
 

@@ -15,6 +15,7 @@ from dpcore.schema import Column, Date, Integer, Real
 from tests.pages.tab import Tab
 from workbench import samples, session
 from workbench.anonymize.state import AnonymizeState
+from workbench.ui import progress_view
 from workbench.upload import opening, sizing
 
 SAMPLES = {
@@ -79,6 +80,16 @@ class Walk:
         warned = "; ".join(warning[:60] for warning in self.warnings)
         shown = (name, purpose, self.told, delivered, self.verdict, cells, warned)
         return " | ".join(shown)
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """The trial before paying gets the same noise at every run, too: see
+    `tests.same_noise`, which other processes know nothing of.
+    """
+    monkeypatch.setattr(
+        progress_view, "compute_in_worker", lambda function, *given: function(*given)
+    )
 
 
 def walk_proposals(app: Tab, frame: pd.DataFrame, purpose: str) -> Walk:

@@ -37,7 +37,7 @@ def test_noise_that_drowns_everything_tells_nothing() -> None:
     many = trial(
         LOUD,
         sizes=(5,) * 8 + (20,) * 8,
-    )  # by chance each of four pairs would have to come out, twice
+    )  # by chance each of four pairs would have to come out, five times
     assert find_weakest_kept_relation(many) == {False: None, True: None}
 
 
@@ -47,6 +47,22 @@ def test_little_noise_tells_weak_relations() -> None:
     assert told[False] == min(relations.TRIAL_STRENGTHS)
     assert told[True] is not None
     assert told[True] <= 0.35
+
+
+def test_luck_in_some_runs_promises_no_relation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where a relation comes out in every third run, two lucky runs in a row would
+    promise it to one person in nine, who would not be warned before paying.
+    """
+    outcomes = {0.1: iter([True] * 4 + [False]), 0.2: iter([True] * 5)}
+
+    def draw(_trial: RelationTrial, strength: float) -> dict[bool, float]:
+        return {False: float(next(outcomes[strength]))}
+
+    monkeypatch.setattr(relations, "_share_of_pairs_kept", draw)
+    narrow = trial(QUIET, sizes=(2, 3))
+    assert find_weakest_kept_relation(narrow, [0.1, 0.2, 0.35]) == {False: 0.2}
 
 
 def test_a_table_of_one_kind_of_pairs_is_told_of_that_kind_alone() -> None:
