@@ -1,4 +1,4 @@
-"""Tables page: make exact tables of counts in which small counts are hidden.
+"""Tables page: make exact tables of counts; small ones are hidden, or all are rounded.
 
 There is no epsilon here.
 """
@@ -16,25 +16,26 @@ st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 st.caption(
     _(
         "Here you count people in groups, without noise. Small counts are hidden, and "
-        "other counts that would give them away."
+        "other counts that would give them away. Or all counts are rounded."
     )
 )
 left, right = st.columns([2, 3], gap="large")
 with left:
     axes = view.choose_columns(curator)
     rule = view.choose_rule()
+    base = view.choose_rounding(rule)
     button = st.container()
-    columns = view.choose_groups(curator, page_state, axes)
+    chosen = (view.choose_groups(curator, page_state, axes), rule, base)
     view.name_earlier_tables(curator)
     unrelated = view.confirm_unrelated_columns(curator)
     plans = view.ask_plans()
     with button:
-        is_pressed = view.show_make_button(curator, page_state, columns, rule)
-        view.show_list(page_state, columns, rule)
+        is_pressed = view.show_make_button(curator, page_state, chosen)
+        view.show_list(page_state, chosen)
         if is_pressed or plans:
-            view.make_tables(curator, page_state, columns, rule, plans, unrelated)
+            view.make_tables(curator, page_state, chosen, plans, unrelated)
 with right:
     widgets.show_notice("tables")
     view.offer_miscoded(curator, page_state)
-    view.show_result(curator, page_state, columns, rule)
+    view.show_result(curator, page_state, chosen)
     view.show_published_tables(curator, page_state)

@@ -904,9 +904,10 @@ def _redirect_stdout_to_stderr() -> Iterator[None]:
 def tables(arguments: argparse.Namespace) -> str:
     """Publish exact tables of counts by plans. This adds ledger lines, no charge.
 
-    Small counts are hidden, and the tables are attacked together and with every exact
-    table on file before they leave: all of them, or none. Ends with 0 if they are
-    published, 1 if they are refused, 2 for bad input.
+    Small counts are hidden, or all counts rounded if the plans have a `rounding_base`.
+    The tables are attacked together and with every exact table on file before they
+    leave: all of them, or none. Ends with 0 if they are published, 1 if they are
+    refused, 2 for bad input.
     """
     plans = []
     for plan in itertools.chain(
@@ -967,6 +968,11 @@ def _write_exact_table(
         **({"columns": list(published.layout.columns)} if number else {}),
         "cells": len(counts),
         "hidden": sum(count is None for count in counts),
+        **(
+            {"rounded to multiples of": published.rounding_base}
+            if published.rounding_base
+            else {}
+        ),
         "summary": of_exact_table.find_verdict(checks),
         "attacked with": [*made.earlier_tables, *made.bundle_tables],
         "compared with": list(made.compared),

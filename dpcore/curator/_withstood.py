@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dpcore.curator.tabulating import Tabulated
 from dpcore.suppression.attacked import KnownMap
-from dpcore.suppression.published import PublishedTable
+from dpcore.suppression.plan import TablePlan
+from dpcore.suppression.published import ExactTable, PublishedTable
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -33,4 +34,22 @@ class Withstood:
             counts=[own.tolist() for own in tabulated.counts],
             earlier=[(before, people.tolist()) for before, people in tabulated.earlier],
             maps=[*tabulated.maps],
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DrawnTables:
+    """Rounded tables that were made, so that asking again draws no other rounding.
+
+    Whoever saw several drafts of the same counts could average them. Private.
+    """
+
+    plans: list[TablePlan]
+    facts: Withstood
+    tables: list[ExactTable]
+
+    def are_of(self, tabulated: Tabulated) -> bool:
+        """Return whether the same plans are asked again of the same people."""
+        return self.plans == tabulated.plans and self.facts == Withstood.describe(
+            [], tabulated
         )

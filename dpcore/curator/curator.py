@@ -19,7 +19,7 @@ from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_field
 from dpcore.accounting.own import derive_key
 from dpcore.anonymization.plan import Plan
 from dpcore.curator._anonymizing import AnonymizationRun
-from dpcore.curator._withstood import Withstood
+from dpcore.curator._withstood import DrawnTables, Withstood
 from dpcore.curator.found_cells import confirm_found_cells
 from dpcore.curator.measuring import (
     build_measurer,
@@ -112,6 +112,7 @@ class Curator(TableOnFile):
         self._rehearsed: set[tuple[str, Loss, Part | None]] = set()
         # the last exact tables that an attack told nothing about
         self._withstood: Withstood | None = None
+        self._drawn: DrawnTables | None = None
 
     def __repr__(self) -> str:
         return f"Curator({self.name!r}, {self.schema.domain})"
@@ -537,9 +538,10 @@ class Curator(TableOnFile):
         *,
         others: Sequence[PublishedTable] = (),
     ) -> InternalReport[tuple[ExactTable, ...]]:
-        """Count people in tables and hide cells, outside differential privacy.
+        """Count people in tables, and hide or round counts, outside differential privacy.
 
         The tables are protected together, so each one may show what the others allow.
+        The same rounded tables asked again are the same draft.
         The ledger notes it. The result is internal until `publish_tables` accepts it.
 
         Args:
@@ -566,14 +568,23 @@ class Curator(TableOnFile):
             list_published_tables(self.lines()),
             others,
         )
-        tables = self._compute(
-            protect_tables,
-            tabulated.plans,
-            tabulated.counts,
-            tabulated.earlier,
-            tabulated.maps,
-            on_progress=on_progress,
-        )
+        if self._drawn is not None and self._drawn.are_of(tabulated):
+            tables = self._drawn.tables
+        else:
+            tables = self._compute(
+                protect_tables,
+                tabulated.plans,
+                tabulated.counts,
+                tabulated.earlier,
+                tabulated.maps,
+                on_progress=on_progress,
+            )
+        if tabulated.plans[0].rounding_base:
+            self._drawn = DrawnTables(
+                plans=tabulated.plans,
+                facts=Withstood.describe([], tabulated),
+                tables=tables,
+            )
         lines = self.lines()
         content = tuple(
             dataclasses.replace(
@@ -658,6 +669,13 @@ class Curator(TableOnFile):
                 "this data set holds other people than when the table was made",
                 remedy="make the table again",
             )
+        on_file = sorted({before.key for before, _ in tabulated.earlier})
+        if any(table.rounding_base and [*table.known] != on_file for table in tables):
+            raise DisclosureError(
+                "another exact table about the same people was published since this one "
+                "was rounded, and equal counts may be rounded differently",
+                remedy="make the table again",
+            )
         if self._withstood != Withstood.describe(tables, tabulated):
             outcome = self._compute(
                 attack_all,
@@ -671,7 +689,8 @@ class Curator(TableOnFile):
                 raise DisclosureError(
                     "together with the exact tables on file, this one gives hidden "
                     "counts away: {tables}",
-                    remedy="make the table again, so that more cells are hidden",
+                    remedy="make the table again, so that more cells are hidden, or "
+                    "counts are rounded in another way",
                     tables=", ".join(outcome.blamed),
                 )
         bundle = uuid.uuid4().hex if len(tables) > 1 else ""

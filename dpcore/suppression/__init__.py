@@ -1,9 +1,10 @@
-"""Exact tables of counts of people: hide small counts, and attack the result.
+"""Exact tables of counts of people: hide small counts or round all, attack the result.
 
 `rules` say which counts are hidden, `layout` which cells a table has and how they add
 up, `hide` chooses the hidden cells, and `attack` tries to tell them from all tables that
-were published. `protect` joins both. The definition is in
-`docs/decisions/0054-exact-tables.md`.
+were published. `rounding` rounds all counts in place of hiding some. `protect` joins
+them. The definitions are in `docs/decisions/0054-exact-tables.md` and
+`0062-rounded-tables.md`.
 """
 
 from dpcore.suppression.layout import Axis as Axis

@@ -48,9 +48,14 @@ def list_demands(system: EquationSystem, first_group: int) -> list[Demand]:
             target=((number, cell), None),
             atoms=system.places[number, cell],
             needed=table.needed_in(cell),
-            # a cell whose values nobody has any more, or a cell of then
+            # a cell whose values nobody has any more, a cell of then, or one that is
+            # rounded and that another table may show to be empty
             may_be_empty=not table.hide_zeros
-            and (table.is_past or not len(system.places[number, cell])),
+            and (
+                table.is_past
+                or bool(table.ranges)
+                or not len(system.places[number, cell])
+            ),
         )
         for number, table in enumerate(system.tables)
         for cell, count in enumerate(table.counts)

@@ -139,13 +139,13 @@ class Draft:
         fixed[list(exceptions)] = True
         fixed[list(shown_before)] = True
         fixed[list(reasons)] = False
-        occupied = _find_occupied_cells(plan, layout, counts)
+        occupied = find_occupied_cells(plan, layout, counts)
         unhidden = PublishedTable(
             layout=layout,
             counts=tuple(counts.tolist()),
             rule=plan.rule,
             exceptions=exceptions,
-            unrelated=_find_unrelated_columns(plan, earlier_tables),
+            unrelated=find_unrelated_columns(plan, earlier_tables),
             occupied=tuple(occupied.tolist()),
             miscoded=tuple(
                 known.nesting for known in maps if known.errors and known.nesting
@@ -223,13 +223,14 @@ class Draft:
         return replace(table, counts=counts, occupied=occupied)
 
 
-def _find_occupied_cells(plan: TablePlan, layout: Layout, counts: Ints) -> Ints:
+def find_occupied_cells(plan: TablePlan, layout: Layout, counts: Ints) -> Ints:
     """Return the cells that readers know to hold somebody, whatever is hidden.
 
     Members know it of all cells. Everybody knows it of hidden cells if the rule shows
     empty ones, and of lines that are there because somebody has their values.
     """
-    if plan.rule.members or plan.rule.shows_zeros:
+    shows_zeros = plan.rule.shows_zeros and not plan.rounding_base
+    if plan.rule.members or shows_zeros:
         return np.flatnonzero(counts > 0)
     cells = [
         cell
@@ -271,7 +272,7 @@ def _find_filled_cells(
     return is_filled
 
 
-def _find_unrelated_columns(
+def find_unrelated_columns(
     plan: TablePlan, earlier_tables: EarlierTables
 ) -> tuple[str, ...]:
     """Return the columns of earlier tables that the owner says are unrelated."""
@@ -305,12 +306,14 @@ def _match_earlier_cells(
 
     Each one comes with the name of the first such table.
 
-    A count that changed is not shown by it; a cell of a table of which some people came
-    or left is free if it is large by now.
+    A count that changed is not shown by it, nor is a rounded one; a cell of a table of
+    which some people came or left is free if it is large by now.
     """
     shown: dict[int, str] = {}
     hidden: dict[int, str] = {}
     for before, people in earlier_tables:
+        if before.rounding_base:
+            continue
         changed = find_changed_cells(before, people)
         least = max(threshold, before.rule.threshold)
         cells = match_cells(before.layout, layout)

@@ -44,6 +44,7 @@ class EquationSystem:
         matrix, sums: weights of the atoms in each equation, and what they add up to.
         owners: the shown cell of each equation; None if it links atoms.
         low, high: (atoms,) fewest and most people.
+        has_ranges: whether some tables are rounded.
         known_sums, min_known_sums: other sums of atoms, and how large they are at
             least.
 
@@ -62,6 +63,7 @@ class EquationSystem:
         self.blocks = blocks
         self.rare_groups = blocks.find_rare_groups()
         self._pairs_of_atom = _list_pairs_of_atoms(self.rare_groups)
+        self.has_ranges = any(table.ranges for table in tables)
         self.today: dict[Place, Ints] = {}
         self.places: dict[Place, Ints] = {}
         self.size = self.blocks.size
@@ -147,7 +149,7 @@ class EquationSystem:
             self.places[number, cell] = atoms
 
     def _set_known_sums(self) -> None:
-        """Take in what attackers know besides: occupied cells, and rare pairs."""
+        """Take in what attackers know besides: occupied and rounded cells, rare pairs."""
         known_sums: list[tuple[Ints, float, int]] = []
         for number, table in enumerate(self.tables):
             known_sums += [
@@ -155,13 +157,21 @@ class EquationSystem:
                 for cell in sorted(table.occupied_cells)
                 if table.counts[cell] is None
             ]
+            for cell, (least, most) in table.ranges.items():
+                atoms = self.places[number, cell]
+                known_sums.append((atoms, -1.0, -most))
+                if least:
+                    known_sums.append((atoms, 1.0, least))
+                if len(atoms) == 1:
+                    self.high[atoms[0]] = min(self.high[atoms[0]], most)
+                    self.low[atoms[0]] = max(self.low[atoms[0]], least)
         for atoms, most in self.limits:
             known_sums.append((atoms, -1.0, -most))
             self.is_rare[atoms] = True
             self.high[atoms] = np.minimum(self.high[atoms], most)
-        for atoms, sign, _ in known_sums:
-            if sign > 0 and len(atoms) == 1:
-                self.low[atoms[0]] = 1
+        for atoms, sign, least in known_sums:
+            if sign > 0 and least == 1 and len(atoms) == 1:
+                self.low[atoms[0]] = max(self.low[atoms[0]], 1)
         self.known_sums = stack_sums(
             [atoms for atoms, *_ in known_sums],
             self.size,

@@ -25,6 +25,7 @@ from dpcore.suppression._exchange import (
 )
 
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
+MAX_SECONDS_TO_FLOAT = 120.0  # of one that meets nearly all demands of rounded tables
 MAX_SECONDS_TO_SPREAD = 5.0  # of an integer program that raises many cells at once
 MAX_SPREAD_GAP = 0.05  # share of the best sum that such a program may miss
 MAX_NEARBY_GAP = 0.2  # the same, of a program near a known solution
@@ -66,7 +67,7 @@ class Programs:
         lacks = system.min_known_sums - system.known_sums @ system.low
         small = system.known_sums[:, self._free]
         # a sum that must stay small may still grow
-        can_fail = (lacks > 0) | (small.sum(axis=1) < 0)
+        can_fail = lacks > multiply(small.minimum(0), self.room)
         self._known_sum_lines = np.flatnonzero(can_fail)
         self._known_sums = small[self._known_sum_lines]
         self._min_known_sums = lacks[can_fail]
@@ -461,6 +462,93 @@ class Programs:
             needed,
         )
 
+    def find_floating_solution(self, people: int) -> tuple[Floats, Bools] | None:
+        """Place all people but some, so that these may be anywhere.
+
+        Returns: an integer solution without them, and (free atoms,) where all of them
+            may be added; None if none was found. If an atom is in one block of several,
+            some atoms of the others are added to as well.
+        """
+        from scipy.optimize import Bounds as Box
+        from scipy.optimize import LinearConstraint, milp
+
+        can_rise, sums, least = self._make_room(people)
+        if not can_rise.any():
+            return None
+        room = np.where(can_rise, self.room - people, self.room)
+        program = _PartialSystem(
+            uses_atom=np.ones(len(room), dtype=bool),
+            equation_lines=self._equation_lines,
+            equations=self._equations,
+            sums=sums,
+            known_sum_lines=self._known_sum_lines,
+            known_sums=self._known_sums,
+            min_known_sums=least,
+            max_rise=room,
+        )
+        limits = [LinearConstraint(program.equations, sums, sums)]
+        if len(least):
+            limits.append(LinearConstraint(program.known_sums, least, np.inf))
+        self.solved += 1
+        result = milp(
+            np.zeros(len(room)),
+            constraints=limits,
+            integrality=np.ones(len(room)),
+            bounds=Box(np.zeros(len(room)), room),
+            options={"time_limit": MAX_SECONDS_TO_FLOAT},
+        )
+        solution = None if result.x is None else program.round_solution(result.x)
+        return None if solution is None else (solution, can_rise)
+
+    def _make_room(self, people: int) -> tuple[Bools, Floats, Floats]:
+        """Return where people may be added, and the sums that all others must have.
+
+        Returns: (free atoms,) of which atoms; (equations,) the sums, and (known sums,)
+            the smallest values of the other sums.
+        """
+        system = self._system
+        starts = system.blocks.starts
+        can_rise = self.room >= people
+        can_rise &= self._free < system.blocks.size
+        # 1. Everybody is in a sum over a whole block; another shown count has no room
+        sums = self._sums.copy()
+        links = []
+        for row, line in enumerate(self._equation_lines.tolist()):
+            own = self._equations.indices[
+                self._equations.indptr[row] : self._equations.indptr[row + 1]
+            ]
+            if system.owners[line] is None:
+                links.append((row, own))
+            elif _is_block(system.matrix[[line]].indices, starts):
+                sums[row] -= people
+            else:
+                can_rise[own] = False
+        # 2. Other sums may grow by these people if their limit leaves room for them
+        least = self._min_known_sums.copy()
+        known = self._known_sums
+        for row, line in enumerate(self._known_sum_lines.tolist()):
+            own = known.indices[known.indptr[row] : known.indptr[row + 1]]
+            if not len(own) or known.data[known.indptr[row]] > 0:
+                continue
+            atoms = system.known_sums[[line]].indices
+            blocks = np.searchsorted(starts, atoms, side="right")
+            if -least[row] < people or blocks.min() < blocks.max():
+                can_rise[own] = False
+            elif not _is_block(atoms, starts):
+                least[row] += people
+        # 3. Who is added in one block is added in all that are linked with it
+        rises_before = -1
+        while rises_before != can_rise.sum():
+            rises_before = int(can_rise.sum())
+            for row, own in links:
+                signs = self._equations.data[
+                    self._equations.indptr[row] : self._equations.indptr[row + 1]
+                ]
+                for sign in (1, -1):
+                    if not can_rise[own[signs == sign]].any():
+                        can_rise[own[signs == -sign]] = False
+        return can_rise, sums, least
+
     def spell_out(self, solution: Floats) -> Floats:
         """Return (atoms,) the people of a solution, NaN for atoms that it leaves out."""
         people = self._system.low.copy()
@@ -491,6 +579,17 @@ class Programs:
         above[inside @ failing.astype(np.float64) > 0] = np.nan
         solutions: Floats = above.T
         return solutions
+
+
+def _is_block(atoms: Ints, starts: Ints) -> bool:
+    """Return whether atoms are all those of one block.
+
+    Args:
+        starts: of all blocks, and the end of the last one.
+    """
+    at = int(np.searchsorted(starts, atoms.min(), side="right")) - 1
+    end = int(starts[at + 1])
+    return len(atoms) == end - int(starts[at]) and int(atoms.max()) < end
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -584,6 +683,16 @@ class KnownSolutions:
         decides: bool = bool((self.is_open & is_met).any())
         self.is_open &= ~is_met
         return decides
+
+    def record_floating(self, solution: Floats, can_rise: Bools, people: int) -> None:
+        """Close demands that are met if some people are added to one of their atoms.
+
+        Args:
+            solution, can_rise: see `Programs.find_floating_solution`.
+        """
+        has_room = multiply(self.weights, can_rise.astype(np.float64)) > 0
+        counts = self.base + multiply(self.weights, solution) + people
+        self.is_open &= ~(has_room & (counts >= self.needed))
 
 
 def count_in_solution(

@@ -1,7 +1,8 @@
 """One kind of readers: what they know, and what they can tell.
 
 Hidden counts are bounded in three steps: by the bounds of the atoms, by solutions of
-linear programs that are large in many cells at once, and cell by cell.
+linear programs that are large in many cells at once, and cell by cell. Of rounded
+counts, one integer program that leaves people to be anywhere decides most.
 """
 
 from __future__ import annotations
@@ -236,7 +237,16 @@ class Reader:
             give_away(number, proof=proof, most=top[number])
             if is_enough():
                 return finish()
-        # 2. Remember solutions; look for integer ones that are large in many open cells at once
+        # 2. If counts are rounded, look for a way to leave enough people to be anywhere
+        most = int(needed.max(initial=0)) if self._system.has_ranges else 0
+        for floating in range(most, max(0, most - 2), -1):
+            # one person less is enough where somebody is known to be
+            found = self._programs.find_floating_solution(floating)
+            if found is not None:
+                seen.record_floating(*found, floating)
+            if not seen.is_open.any():
+                break
+        # 3. Remember solutions; look for integer ones that are large in many open cells at once
         exchange: PeopleExchange | None = None
         placed: Floats | None = None
 
@@ -274,7 +284,7 @@ class Reader:
             record_better(solution)
             if before - int(seen.is_open.sum()) < MIN_MET:
                 break
-        # 3. Decide the remaining cells one by one
+        # 4. Decide the remaining cells one by one
         for number in range(len(demands)):
             for share in SHARES_OF_OTHERS:
                 if not seen.is_open[number] or placed is None:
@@ -310,7 +320,7 @@ class Reader:
             if is_enough():
                 return finish()
             on_progress("attacking", seen.decided_share)
-        # 4. Something small must be the reason that cells are hidden
+        # 5. Something small must be the reason that cells are hidden
         open_cells -= {(one.table, one.cell) for one in (*told, *known)}
         for one in self._list_told_by_reason(open_cells, solutions):
             key = (self._kind, one.target)

@@ -119,6 +119,7 @@ def find_reasons_to_hide(system: EquationSystem, number: int) -> ReasonsToHide |
         at
         for at, other in enumerate(system.tables)
         if at != number
+        and not other.ranges  # a rounded table hides nothing
         and (other.was_known_to(table) or is_beside(other))
         and not other.is_past
         and not own.isdisjoint(system.blocks.families_of(other.columns))

@@ -320,6 +320,7 @@ def find_known_bounds(
         replace(
             table,
             counts=(None,) * len(table.counts),
+            ranges={},
             occupied_cells=frozenset(),
             complete_columns=table.complete_columns - dropped,
             hides_small_alone=False,  # nobody knows yet which cells it hides

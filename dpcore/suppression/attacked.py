@@ -40,6 +40,8 @@ class AttackedTable:
         moved_cells: of a past table, finest cells whose people may be others today.
         changes: of a past table, sets of cells. Nobody may learn that few people came
             into such a set, or left it.
+        ranges: the fewest and most people of cells whose counts are published rounded.
+            Such a cell is hidden by itself.
         name: of the table; empty for the new one.
     """
 
@@ -64,6 +66,7 @@ class AttackedTable:
     is_past: bool = False
     moved_cells: tuple[int, ...] = ()
     changes: tuple[tuple[int, ...], ...] = ()
+    ranges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     name: str = ""
 
     def is_published_with(self, other: AttackedTable) -> bool:

@@ -14,6 +14,7 @@ from dpcore.suppression.rules import HidingRule
 
 MIN_REASON_LETTERS = 10  # letters
 MAX_REASON_LETTERS = 500  # letters
+MAX_ROUNDING_BASE = 10_001  # people, one more than the largest threshold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +69,8 @@ class TablePlan:
             lacks. The owner says that they have nothing to do with this table.
         miscoded: pairs of an inner and an outer column, such as town and district. The
             owner says that rows whose pair of values is rare are errors of coding.
+        rounding_base: number of people to whose multiples all counts are rounded, in
+            place of hiding small ones; 0 to hide them.
 
     >>> plan = TablePlan(columns=(ShownColumn(column="sex"),), rule=HidingRule(threshold=10))
     >>> TablePlan.from_json(plan.to_json()) == plan
@@ -81,9 +84,11 @@ class TablePlan:
     exceptions: tuple[ExceptedCell, ...] = ()
     unrelated: tuple[str, ...] = ()
     miscoded: tuple[tuple[str, str], ...] = ()
+    rounding_base: int = 0
 
     def __post_init__(self) -> None:
         check_columns(self.column_names)
+        self._check_rounding()
         if self.is_complete:
             self.build_layout()  # refuses what the groups alone forbid
 
@@ -97,6 +102,27 @@ class TablePlan:
             raise ParameterError(
                 "errors of coding are of two different columns",
                 remedy="name two columns, such as town and district",
+            )
+
+    def _check_rounding(self) -> None:
+        """Refuse a base that is too small, and what cannot be rounded."""
+        base = self.rounding_base
+        if type(base) is int and base == 0:
+            return
+        least = self.rule.min_base
+        if type(base) is not int or not least <= base <= MAX_ROUNDING_BASE:
+            raise ParameterError(
+                "by this rule, counts must be rounded to multiples of a whole number "
+                "from {least} to {most}",
+                remedy="choose such a number, for example {usual}",
+                least=least,
+                most=MAX_ROUNDING_BASE,
+                usual=self.rule.usual_base,
+            )
+        if self.exceptions:
+            raise ParameterError(
+                "a rounded table hides no count, so it has no exceptions",
+                remedy="leave the exceptions out",
             )
 
     def _check_groups(self) -> None:
@@ -182,6 +208,7 @@ class TablePlan:
                     if self.miscoded
                     else {}
                 ),
+                **({"rounding_base": self.rounding_base} if self.rounding_base else {}),
             },
             indent=1,
             ensure_ascii=False,
@@ -231,6 +258,7 @@ class TablePlan:
                     (inner, outer)
                     for inner, outer in map(_read_texts, fields.get("miscoded", ()))
                 ),
+                rounding_base=fields.get("rounding_base", 0),
             )
 
 

@@ -14,8 +14,13 @@ import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.suppression._draft import Draft
+from dpcore.suppression._draft import (
+    Draft,
+    find_occupied_cells,
+    find_unrelated_columns,
+)
 from dpcore.suppression._memory import AttackMemory
+from dpcore.suppression.atoms import AtomBlocks
 from dpcore.suppression.attack import (
     attack,
     bound_hidden_cells,
@@ -32,6 +37,7 @@ from dpcore.suppression.outcome import (
 )
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import ExactTable, PublishedTable
+from dpcore.suppression.rounding import TableToRound, round_counts
 from dpcore.suppression.versions import (
     EarlierTables,
     find_changed_cells,
@@ -44,6 +50,7 @@ from dpcore.suppression.versions import (
 )
 
 MAX_REPAIR_ROUNDS = 200  # rounds of attack and suppression
+MAX_DRAWN_ROUNDINGS = 5  # of which the first that tells nothing is taken
 
 MAX_CELLS_SHOWN_AGAIN = 1_000  # of tables whose cells are shown again after repairs
 MAX_CELLS_OF_ORDERS = 1_000  # of tables of which each one is tried as the first
@@ -81,7 +88,8 @@ def protect_tables(
     One table comes first; each further one shows no cell that another one hides. Where
     they tell something together, the attack chooses a cell of any of them. Of small
     tables, each one is tried as the first, and the fewest hidden people are best; of
-    others, the most detailed one is.
+    others, the most detailed one is. If the plans have a rounding base, all counts are
+    rounded in place of that.
 
     Args:
         plans: with hierarchies, of tables that are published together.
@@ -92,7 +100,7 @@ def protect_tables(
         on_progress: called with the stage and the share done, which never falls. The
             stages are "suppressing", "attacking" with the round and how many more
             cells are hidden by now, "showing" with how many cells are left to be shown
-            again, and "bounding".
+            again, and "bounding"; of rounded tables, "rounding" and "checking".
 
     Returns: the tables in the order of their plans.
 
@@ -100,6 +108,9 @@ def protect_tables(
         for an exception that names no cell or is not needed.
     """
     _check_different(plans)
+    check_rounding([plan.rounding_base for plan in plans], earlier_tables)
+    if plans[0].rounding_base:
+        return _round_tables(plans, counts, earlier_tables, maps, on_progress)
     threshold = max(plan.rule.threshold for plan in plans)
     prepared = _Bundle(
         drafts=[
@@ -135,6 +146,154 @@ def protect_tables(
         assert refusal is not None
         raise refusal
     return best.finish()
+
+
+def check_rounding(bases: Sequence[int], earlier_tables: EarlierTables) -> None:
+    """Refuse rounded tables that cannot be checked together with others.
+
+    Args:
+        bases: of new tables, 0 if counts are hidden.
+
+    Raises: InfeasibleError; ParameterError for a list of tables of both kinds.
+    """
+    before = {table.rounding_base for table, _ in earlier_tables} - {0}
+    rounded = before.union(bases) - {0}
+    if not rounded:
+        return
+    if 0 in bases and max(bases) > 0:
+        raise ParameterError(
+            "some tables of the list are rounded, and others hide counts",
+            remedy="round all of them, or none",
+        )
+    if len(rounded) > 1:
+        raise InfeasibleError(
+            "the counts of all rounded tables about the same people must be multiples of "
+            "the same number: {base}",
+            remedy="round to multiples of this number",
+            base=max(before, default=max(bases)),
+        )
+    changed = [
+        table.name
+        for table, people in earlier_tables
+        if find_changed_cells(table, people).any()
+    ]
+    if changed:
+        raise InfeasibleError(
+            "people came or left since an exact table, and rounded counts of different "
+            "people cannot be checked together: {tables}",
+            remedy="open the file of that table, or hide small counts if no rounded "
+            "table was published",
+            tables=", ".join(changed),
+        )
+
+
+def _round_tables(
+    plans: Sequence[TablePlan],
+    counts: Sequence[Ints],
+    earlier_tables: EarlierTables,
+    maps: Sequence[KnownMap],
+    on_progress: OnProgress,
+) -> list[ExactTable]:
+    """Round the counts of tables until an attack tells no small count.
+
+    Args:
+        plans, counts, earlier_tables, maps, on_progress: as of `protect_tables`.
+
+    Raises: InfeasibleError if the tables cannot be published together.
+    """
+    base = plans[0].rounding_base
+    if counts[0][0] < base:
+        raise InfeasibleError(
+            "the file has fewer people than the number to whose multiples counts are "
+            "rounded, {base}",
+            remedy="round to multiples of a smaller number, or open a larger file",
+            base=base,
+        )
+    layouts = [plan.build_layout() for plan in plans]
+    unrounded = [
+        PublishedTable(
+            layout=layout,
+            counts=tuple(own.tolist()),
+            rule=plan.rule,
+            unrelated=find_unrelated_columns(plan, earlier_tables),
+            occupied=tuple(find_occupied_cells(plan, layout, own).tolist()),
+            miscoded=tuple(
+                known.nesting for known in maps if known.errors and known.nesting
+            ),
+            rounding_base=base,
+            people=int(own[0]),
+        )
+        for plan, layout, own in zip(plans, layouts, counts, strict=True)
+    ]
+    progress = _Progress(on_progress)
+    attacker = _Attacker(
+        counts=counts,
+        earlier_tables=earlier_tables,
+        maps=maps,
+        on_progress=progress.tell,
+    )
+    outcome = AttackOutcome()
+    for _ in range(MAX_DRAWN_ROUNDINGS):
+        progress.begin("rounding", SHARE_TO_CHOOSE)
+        tables = [
+            replace(table, counts=tuple(own.tolist()))
+            for table, own in zip(
+                unrounded, attacker.round_counts(unrounded, base), strict=True
+            )
+        ]
+        progress.begin("checking", SHARE_OF_ROUND)
+        outcome = attacker.attack(tables, stops_at_first=True)
+        if not outcome.revealed_cells:
+            break
+    else:
+        raise _rounded_refusal_error(outcome)
+    names = tuple(before.name for before, _ in earlier_tables)
+    return [
+        ExactTable(
+            plan=plan,
+            published=count_versions(table, earlier_tables, len(plans), maps),
+            true_counts=tuple(own.tolist()),
+            reasons={},
+            bounds={},
+            earlier_tables=names,
+            solved_programs=outcome.programs,
+            bundle_tables=tuple(other.title for other in tables if other is not table),
+            told_before=len({one.target for one in outcome.known_cells}),
+            unlisted=_list_incomplete(earlier_tables),
+            miscoded_people=_count_miscoded(maps),
+        )
+        for plan, table, own in zip(plans, tables, counts, strict=True)
+    ]
+
+
+def _rounded_refusal_error(outcome: AttackOutcome) -> InfeasibleError:
+    """Return the error for rounded tables that tell something."""
+    if outcome.blamed:
+        return InfeasibleError(
+            "together with an earlier exact table, the rounded counts would tell that "
+            "some counts are small: {tables}",
+            remedy="publish other groups, or coarser ones, or round to multiples of a "
+            "larger number",
+            tables=", ".join(outcome.blamed),
+        )
+    return InfeasibleError(
+        "the rounded counts would tell that some counts are small",
+        remedy="use coarser groups, or round to multiples of a larger number",
+    )
+
+
+def _list_incomplete(earlier_tables: EarlierTables) -> tuple[str, ...]:
+    """Return the names of the earlier tables that lack values of today."""
+    return tuple(
+        before.name
+        for before, people in earlier_tables
+        if len(find_complete_columns(before, people)) < len(before.layout.axes)
+    )
+
+
+def _count_miscoded(maps: Sequence[KnownMap]) -> int:
+    """Count the people whose rare pairs of values are errors of coding."""
+    return sum(known.rare[pair] for known in maps for pair in known.errors)
 
 
 def _check_different(plans: Sequence[TablePlan]) -> None:
@@ -507,16 +666,9 @@ class _Bundle:
                 ),
                 compared=tuple(names[at] for at in sorted(changed)),
                 told_before=len({one.target for one in outcome.known_cells}),
-                unlisted=tuple(
-                    before.name
-                    for before, people in self.earlier_tables
-                    if len(find_complete_columns(before, people))
-                    < len(before.layout.axes)
-                ),
+                unlisted=_list_incomplete(self.earlier_tables),
                 solved_programs=outcome.programs,
-                miscoded_people=sum(
-                    known.rare[pair] for known in self.maps for pair in known.errors
-                ),
+                miscoded_people=_count_miscoded(self.maps),
             )
             for table, draft in enumerate(self.drafts)
         ]
@@ -634,6 +786,8 @@ def attack_all(
         on_progress: called with the stage and the share done.
         with_bounds: whether hidden cells are bounded too, for the report.
     """
+    bases = [table.rounding_base for table in tables]
+    check_rounding(bases, earlier_tables)
     attacker = _Attacker(
         counts=counts,
         earlier_tables=earlier_tables,
@@ -715,6 +869,28 @@ class _Attacker:
             if stops_at_first and outcomes[-1].revealed_cells:
                 break
         return combine_outcomes(outcomes)
+
+    def round_counts(self, tables: Sequence[PublishedTable], base: int) -> list[Ints]:
+        """Round the counts of new tables as `rounding.round_counts` does.
+
+        Args:
+            tables: with counts that are not rounded yet.
+        """
+        seen = self._see_tables(tables)
+        before = [table for table, _ in self.earlier_tables]
+        return round_counts(
+            [
+                TableToRound(seen=seen[at], counts=own)
+                for at, own in zip(self._new, self.counts, strict=True)
+            ],
+            [
+                (one, table.counts)
+                for one, table in zip(seen, before, strict=False)
+                if table.rounding_base
+            ],
+            AtomBlocks(seen, self.maps),
+            base,
+        )
 
     def bound_hidden_cells(
         self, tables: Sequence[PublishedTable]

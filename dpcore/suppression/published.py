@@ -57,6 +57,10 @@ class PublishedTable:
             were taken to know which values go together.
         account: name of another account that it was published from; empty for the
             one that is asked.
+        rounding_base: number of people to whose multiples all counts are rounded; 0 if
+            they are exact.
+        people: number of people in the file, as readers of a rounded table are taken to
+            know. Not part of the public file.
     """
 
     layout: Layout
@@ -75,6 +79,8 @@ class PublishedTable:
     known: tuple[str, ...] = ()
     related: tuple[tuple[str, str], ...] = ()
     account: str = ""
+    rounding_base: int = 0
+    people: int = 0
 
     @property
     def title(self) -> str:
@@ -93,7 +99,9 @@ class PublishedTable:
 
     @property
     def possible_count(self) -> int:
-        """The count that readers must think possible for a hidden cell."""
+        """The count that readers must think possible for a hidden or rounded cell."""
+        if self.rounding_base:
+            return self.rule.threshold
         return self.rule.find_possible_count(is_first=self.is_first)
 
     @cached_property
@@ -134,6 +142,8 @@ class PublishedTable:
                 if values
                 else {}
             ),
+            **({"rounding_base": self.rounding_base} if self.rounding_base else {}),
+            **({"people": self.people} if self.people and values else {}),
         }
 
     @classmethod
@@ -183,7 +193,16 @@ class PublishedTable:
                 related=tuple(
                     (first, second) for first, second in fields.get("related", ())
                 ),
+                rounding_base=fields.get("rounding_base", 0),
+                people=fields.get("people", 0) if values else 0,
             )
+
+    def find_range(self, cell: int) -> tuple[int, int]:
+        """Return the fewest and most people that a rounded count can stand for."""
+        count = self.counts[cell]
+        assert count is not None
+        off = self.rounding_base - 1
+        return max(0, count - off), count + off
 
     def crosstab(self) -> list[list[str]]:
         """Return rows of texts: a header, then one row per group of the first axis.
@@ -205,6 +224,13 @@ class PublishedTable:
             lines.append([*own, *texts[start : start + len(across)]])
         return lines
 
+    def list_file_lines(self) -> list[list[str]]:
+        """Return the crosstab for files; its heading names the base of rounded counts."""
+        heading, *lines = self.crosstab()
+        if self.rounding_base:
+            heading[0] += f" (rounded to multiples of {self.rounding_base})"
+        return [heading, *lines]
+
     @property
     def label_columns(self) -> int:
         """Number of columns of `crosstab` that are labels."""
@@ -213,7 +239,7 @@ class PublishedTable:
     def to_csv(self) -> str:
         """Return the crosstab as CSV."""
         out = io.StringIO()
-        lines = [list(map(disarm, line)) for line in self.crosstab()]
+        lines = [list(map(disarm, line)) for line in self.list_file_lines()]
         csv.writer(out, lineterminator="\n").writerows(lines)
         return out.getvalue()
 
@@ -222,10 +248,18 @@ class PublishedTable:
     ) -> AttackedTable:
         """Return the table as an attacker knows it.
 
+        Of a rounded table, readers know how many people there are in all, and a range
+        of each other count.
+
         Args:
             occupied_cells: cells that hold people, of whom attackers know.
             wanted: counts that must be possible for some hidden cells.
         """
+        counts = self.counts
+        ranges = {}
+        if self.rounding_base:
+            counts = (self.people, *[None] * (len(counts) - 1))
+            ranges = {cell: self.find_range(cell) for cell in range(1, len(counts))}
         return AttackedTable(
             columns=self.layout.columns,
             groups=tuple(
@@ -234,25 +268,44 @@ class PublishedTable:
                 )
                 for axis in self.layout.axes
             ),
-            counts=self.counts,
+            counts=counts,
+            ranges=ranges,
             threshold=self.rule.threshold,
             needed=self.possible_count,
-            secret_pairs=find_secret_pairs(self.layout, self.counts)
-            if self.rule.hide_full
-            else (),
+            secret_pairs=self._find_secret_pairs(counts),
             excepted_cells=frozenset(self.exceptions),
             occupied_cells=occupied_cells,
             complete_columns=frozenset(self.layout.columns),
             hide_zeros=self.rule.hide_zeros,
             hide_full=self.rule.hide_full,
             # a full cell is another reason
-            hides_small_alone=self.rule.hide_zeros or not self.rule.hide_full,
+            hides_small_alone=not self.rounding_base
+            and (self.rule.hide_zeros or not self.rule.hide_full),
             tables_before=self.attacked + self.compared,
             key=self.key,
             known=frozenset(self.known),
             bundle=self.bundle,
             wanted=wanted,
             name=self.name,
+        )
+
+    def _find_secret_pairs(
+        self, counts: tuple[int | None, ...]
+    ) -> tuple[tuple[int, int], ...]:
+        """Return `find_secret_pairs` if the rule protects full cells.
+
+        Rounded counts that are far apart show that both numbers of people differ.
+        """
+        if not self.rule.hide_full:
+            return ()
+        pairs = find_secret_pairs(self.layout, counts)
+        if not self.rounding_base:
+            return pairs
+        ranges = [self.find_range(cell) for cell in range(len(counts))]
+        return tuple(
+            (cell, around)
+            for cell, around in pairs
+            if ranges[cell][1] >= ranges[around][0]
         )
 
 

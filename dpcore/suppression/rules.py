@@ -9,6 +9,7 @@ from typing import Any
 from dpcore.errors import ParameterError, UsageError
 
 MAX_THRESHOLD = 10_000  # people
+USUAL_BASES = (3, 5, 10, 15, 20, 25, 50)  # of rounded counts, in people
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,21 @@ class HidingRule:
         return self.threshold + (
             not self.hide_zeros and not (is_first and knows_occupied)
         )
+
+    @property
+    def min_base(self) -> int:
+        """The smallest base to which counts may be rounded in place of hiding some.
+
+        A count that is published as 0 may be anything below the base, so that the
+        threshold is possible.
+        """
+        return self.threshold + 1
+
+    @property
+    def usual_base(self) -> int:
+        """The base that is proposed for rounding: a common one if one is large enough."""
+        large = (base for base in USUAL_BASES if base >= self.min_base)
+        return next(large, self.min_base)
 
     @property
     def shows_zeros(self) -> bool:

@@ -36,10 +36,15 @@ EarlierTables = Sequence[tuple[PublishedTable, Ints]]
 def find_changed_cells(table: PublishedTable, people: Ints) -> Bools:
     """Return (cells,) whether a shown count is another one today.
 
-    A cell with a column that is unknown today changed if its total in it did.
+    A cell with a column that is unknown today changed if its total in it did. A rounded
+    count changed if no rounding of today's makes it. If the number of all people is
+    another one, all rounded counts are of other people.
     """
     shown = np.array([-1 if count is None else count for count in table.counts])
-    changed = (shown >= 0) & (people != UNKNOWN) & (shown != people)
+    off = max(0, table.rounding_base - 1)
+    changed = (shown >= 0) & (people != UNKNOWN) & (np.abs(shown - people) > off)
+    if table.rounding_base and people[0] != table.people:
+        return np.ones(len(shown), dtype=bool)
     numbers = np.arange(table.layout.size).reshape(table.layout.shape)
     for at in range(len(table.layout.axes)):
         lines = np.moveaxis(people.reshape(table.layout.shape), at, 0)
@@ -58,8 +63,12 @@ def find_close_counts(
     The difference of both counts tells of them. So readers must think possible a count
     that is the threshold above both.
 
+    Rounded counts of other people are refused altogether.
+
     Returns: {cell: that count}.
     """
+    if table.rounding_base:
+        return {}
     least = max(threshold, table.rule.threshold)
     return {
         cell: max(count, today) + least
@@ -142,10 +151,6 @@ def see_today(
     """
     changed = find_changed_cells(table, people)
     wanted = find_close_counts(table, people, threshold)
-    counts = tuple(
-        None if is_changed else count
-        for count, is_changed in zip(table.counts, changed.tolist(), strict=True)
-    )
     # Of a count that changed by many, or is unknown, nothing is demanded but that it
     # is not small today
     free = changed & ((people == UNKNOWN) | (people == 0))
@@ -161,13 +166,17 @@ def see_today(
     if not members:
         occupied &= np.isin(np.arange(len(people)), table.occupied)
     seen = table.as_attacked(frozenset(np.flatnonzero(occupied).tolist()), wanted)
+    counts = tuple(
+        None if is_changed else count
+        for count, is_changed in zip(seen.counts, changed.tolist(), strict=True)
+    )
     return replace(
         seen,
         counts=counts,
         # of people who are others by now, nobody knows that the rule hid few
         needed=0 if changed.any() else table.possible_count,
         counts_then=table.counts if changed.any() else (),
-        secret_pairs=pairs,
+        secret_pairs=seen.secret_pairs if table.rounding_base else pairs,
         excepted_cells=frozenset(excepted),
         complete_columns=find_complete_columns(table, people),
     )

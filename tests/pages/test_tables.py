@@ -98,6 +98,35 @@ def test_a_third_column_splits_each_row(app: Tab) -> None:
     assert heading == "region,sex,Total,o,y"
 
 
+def test_all_counts_are_rounded_if_asked(app: Tab) -> None:
+    """The page says the error before, and the link and the files show what it shows."""
+    app.open(PEOPLE).go("tables")
+    app.set("selectbox", "Rule", "nhs")
+    assert "small ones are missing, and the others" in app.text
+    app.set("radio", "Protect by", "rounding")
+    assert "up to 9 people off, about 3 on average" in app.text
+    make_table(app)
+    assert not app.errors
+    current = app.session.own(TablesState)
+    assert current.made_tables is not None
+    (made,) = current.made_tables.content
+    assert (made.published.rounding_base, made.reasons) == (10, {})
+    assert "every count is within 9 people of the truth" in app.text
+    assert "What was checked" in [one.label for one in app.at.expander]
+    app.set("number_input", "Round to multiples of", 20)
+    assert "made under earlier settings" in app.text
+    app.set("number_input", "Round to multiples of", 10)
+    app.press("Accept and publish")
+    assert not app.errors
+    assert app.curator.exact_tables() == [made.published]
+    assert len(app.at.get("download_button")) == 6
+    app.press("Show it to somebody").go("links")
+    assert "each at most 9 people off" in app.text
+    app.go("ledger")
+    notes = "".join(one.value.to_csv() for one in app.at.dataframe)
+    assert "table rounded to multiples of 10 published: region, sex" in notes
+
+
 def test_a_rule_that_hides_everything_is_said_in_place(app: Tab) -> None:
     app.open(PEOPLE).go("tables").set("selectbox", "Rule", "own")
     make_table(app.set("number_input", "Fewest people", 9_000))

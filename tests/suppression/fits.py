@@ -50,7 +50,8 @@ class Fits:
     """All ways to place people so that tables have their shown counts.
 
     Args:
-        tables: with the counts that are taken to hold.
+        tables: with the counts that are taken to hold, or are less than the base of
+            a rounded table away.
         decided: what attackers know: a column, with the one that decides it and how.
         occupied: regions that hold somebody.
         empty: values by column that nobody has.
@@ -102,9 +103,10 @@ class Fits:
         for table in tables:
             for region, count in zip(regions_of(table), table.counts, strict=True):
                 if count is not None:
+                    off = max(0, table.rounding_base - 1)
                     lines.append(self.weigh(region))
-                    low.append(count)
-                    high.append(count)
+                    low.append(count - off)
+                    high.append(count + off)
         for (column, value, by, deciding), people in (errors or {}).items():
             if {column, by} <= values.keys():
                 region = {column: frozenset({value}), by: frozenset({deciding})}

@@ -223,7 +223,12 @@ def count_region(frame: pd.DataFrame, region: Region) -> int:
 
 
 def keep_what_holds(table: PublishedTable, frame: pd.DataFrame) -> PublishedTable:
-    """Return a table without the counts that are others today."""
+    """Return a table without the counts that are others today.
+
+    Rounded tables are refused after others came.
+    """
+    if table.rounding_base:
+        return table
     counts = tuple(
         count if count is not None and count == count_region(frame, region) else None
         for region, count in zip(regions_of(table), table.counts, strict=True)
@@ -281,8 +286,12 @@ def place_people(step: Step, tables: list[PublishedTable]) -> Fits:
 def find_rests(table: PublishedTable, frame: pd.DataFrame) -> list[Rest]:
     """Return what is left of sums that changed without the parts that changed, if it holds.
 
+    Of a rounded table, it is how many people there are in all.
+
     Readers may know that people came or left in those parts alone.
     """
+    if table.rounding_base:
+        return [([{}], len(frame))]  # how many people there are is no secret
     regions = regions_of(table)
     today = [count_region(frame, region) for region in regions]
     rests: list[Rest] = []
@@ -336,7 +345,7 @@ def find_told(step: Step, tried: Counter[str]) -> list[tuple[int, tuple[str, ...
         for cell, region in enumerate(regions):
             people = count_region(step.frame, region)
             least = table.rule.threshold
-            count = table.counts[cell]
+            count = None if table.rounding_base else table.counts[cell]
             if count is not None and holding.counts[cell] is None:
                 # the change of a shown count
                 least = max(least, largest)

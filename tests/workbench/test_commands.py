@@ -1208,6 +1208,40 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     assert [line.get("exact table") for line in lines].count("published") == 2
 
 
+def test_a_rounded_table_is_published_by_its_plan(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan names the base; every file says it, and the report alone has the truth."""
+    ages = [20] * 60 + [30] * 51 + [40] * 40 + [50] * 4
+    sexes = ["F", "M", "M", "F", "M"] * 31
+    pd.DataFrame({"age": ages, "sex": sexes}).to_csv(place / "people.csv", index=False)
+
+    def tables(folder: str, base: int) -> int:
+        plan = {"columns": [AGE], "rule": "cms", "rounding_base": base}
+        (place / "plan.json").write_text(json.dumps(plan))
+        asked = ("--schema", place / "schema.json", "--plan", place / "plan.json")
+        words = ("tables", place / "people.csv", *asked, "--to", place / folder)
+        return commands.main([*map(str, words)])
+
+    assert tables("first", 15) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["rounded to multiples of"], told["hidden"]) == (15, 0)
+    heading, *lines = (place / "first" / "table.csv").read_text().splitlines()
+    assert heading == "age (rounded to multiples of 15),people"
+    counts = [int(line.rpartition(",")[2]) for line in lines]
+    assert counts[0] == sum(counts[1:]) == 150
+    assert all(count % 15 == 0 for count in counts)
+    page = (place / "first" / "table.html").read_text()
+    assert "All counts are rounded up or down to multiples of 15." in page
+    assert "155" not in page
+    assert "155" not in (place / "first" / "table.json").read_text()
+    assert "155" in (place / "first internal.html").read_text()
+    assert tables("second", 11) == 2
+    assert "from 12 to" in capsys.readouterr().err
+    assert tables("second", 20) == 1
+    assert "multiples of the same number: 15" in capsys.readouterr().err
+
+
 def test_several_exact_tables_are_published_together(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

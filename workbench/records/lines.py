@@ -229,6 +229,10 @@ def _describe_note(content: dict[str, Any]) -> str:
     about = join_with_commas(map(str, content.get("about", ())))
     if "anonymized" in content:
         return _("anonymized table requested: {about}").format(about=about)
+    if base := content.get("exact table", {}).get("rounding_base"):
+        return _("table rounded to multiples of {base} published: {about}").format(
+            base=number(base), about=about
+        )
     if "exact table" in content:
         return _("exact table published: {about}").format(about=about)
     if "declared" in content:

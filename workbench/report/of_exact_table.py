@@ -19,7 +19,13 @@ from dpcore.suppression.published import HIDDEN_MARK, ExactTable, PublishedTable
 from dpcore.suppression.rules import HidingRule
 from dpcore.tables.rows import PublicTable
 from workbench.language.labels import translate_name
-from workbench.language.messages import N_, _, join_with_commas, ngettext
+from workbench.language.messages import (
+    N_,
+    _,
+    join_with_commas,
+    localize_number,
+    ngettext,
+)
 from workbench.language.wording import make_printable, number, percent
 from workbench.report.document import (
     Document,
@@ -70,7 +76,8 @@ class Check:
 def list_checks(made: ExactTable) -> list[Check]:
     """Return what was checked of a table, for its owner and whoever checks outputs."""
     table = made.published
-    hidden = len(made.reasons)
+    if table.rounding_base:
+        return [_check_rounding(made), _check_attack(made), *_list_other_checks(made)]
     risky = sum(
         reason in ("small", "empty", "full") for reason in made.reasons.values()
     )
@@ -85,6 +92,32 @@ def list_checks(made: ExactTable) -> list[Check]:
         ),
         _check_attack(made),
     ]
+    return [*checks, *_list_other_checks(made)]
+
+
+def _check_rounding(made: ExactTable) -> Check:
+    """Return the check of rounded counts, with how far they are off."""
+    shown = (count for count in made.published.counts if count is not None)
+    errors = [
+        abs(count - people)
+        for count, people in zip(shown, made.true_counts, strict=True)
+    ]
+    words = _(
+        "Every count is a multiple of {base}, and all sums hold. The counts are {mean} "
+        "people off on average, and {most} at most."
+    ).format(
+        base=number(made.published.rounding_base),
+        mean=localize_number(f"{sum(errors) / len(errors):.1f}"),
+        most=number(max(errors)),
+    )
+    return Check(verdict="pass", sentence=words)
+
+
+def _list_other_checks(made: ExactTable) -> list[Check]:
+    """Return what was checked besides the counts that the rule protects."""
+    table = made.published
+    hidden = len(made.reasons)
+    checks = []
     impossible = sum(bound.high == 0 for bound in made.bounds.values())
     if impossible and not made.told_before:
         words = ngettext(
@@ -178,7 +211,19 @@ def _check_attack(made: ExactTable) -> Check:
         return Check(verdict="review", sentence=words)
     others = made.published.attacked + made.published.bundled
     words = _("The attack could work out no hidden count below the rule's threshold.")
-    if others:
+    if made.published.rounding_base:
+        words = _(
+            "The attack could not tell of any count that it is below the rule's threshold."
+        )
+        if others:
+            words = ngettext(
+                "The attack could not tell of any count that it is below the rule's "
+                "threshold, even together with {number} other table.",
+                "The attack could not tell of any count that it is below the rule's "
+                "threshold, even together with {number} other tables.",
+                others,
+            )
+    elif others:
         words = ngettext(
             "The attack could work out no hidden count below the rule's threshold, "
             "even together with {number} other exact table.",
@@ -194,12 +239,15 @@ def find_verdict(checks: Sequence[Check]) -> str:
     return "review" if any(check.verdict == "review" for check in checks) else "pass"
 
 
-def rule_words(rule: HidingRule, *, is_first: bool) -> str:
-    """Describe a rule in a sentence.
+def rule_words(rule: HidingRule, *, is_first: bool, base: int) -> str:
+    """Describe in words what a rule protects, and how.
 
     Args:
         is_first: whether no other table is protected by hiding empty cells.
+        base: to whose multiples all counts are rounded; 0 if small ones are hidden.
     """
+    if base:
+        return _describe_rounding(rule, base)
     words = [
         ngettext(
             "Counts of {number} person or more are shown",
@@ -223,6 +271,31 @@ def rule_words(rule: HidingRule, *, is_first: bool) -> str:
             )
         )
     return join_with_commas(words) + "."
+
+
+def _describe_rounding(rule: HidingRule, base: int) -> str:
+    """Describe in sentences how counts are rounded, and which ones that protects."""
+    sentences = [
+        _(
+            "All counts are rounded up or down to multiples of {base}. None is hidden, and "
+            "all sums hold. Each count is at most {off} people off; a 0 may be up to "
+            "{off} people. Counts of 1 to {below} people cannot be told to be so small."
+        ).format(
+            base=number(base), off=number(base - 1), below=number(rule.threshold - 1)
+        )
+    ]
+    if rule.hide_full:
+        sentences.append(
+            _("The table does not reveal that a whole group is in one cell.")
+        )
+    if rule.members:
+        sentences.append(
+            _(
+                "The rule also protects against readers who know that somebody is in a "
+                "cell."
+            )
+        )
+    return " ".join(sentences)
 
 
 def bounds_words(bound: CountBounds | None) -> str:
@@ -259,6 +332,12 @@ def crosstab(table: PublishedTable) -> pd.DataFrame:
     """Return the table as texts, with the mark of hidden cells."""
     heading, *lines = [list(map(translate_name, line)) for line in table.crosstab()]
     return pd.DataFrame(lines, columns=heading)
+
+
+def _show_true_counts(made: ExactTable) -> pd.DataFrame:
+    """Return the counts of a rounded table before rounding, for the owner alone."""
+    exact = dataclasses.replace(made.published, counts=made.true_counts)
+    return crosstab(exact)
 
 
 def group_names(layout: Layout, cell: int) -> list[str]:
@@ -328,6 +407,11 @@ def not_promised(table: PublishedTable) -> list[str]:
     )
     return [
         _(
+            "There is no epsilon. {shown} counts are shown, each at most {off} people "
+            "off. Readers who know some of the people can compare."
+        ).format(shown=number(len(table.counts)), off=number(table.rounding_base - 1))
+        if table.rounding_base
+        else _(
             "There is no epsilon. {shown} exact counts are shown, and {hidden} are "
             "hidden. Readers who know some of the people can compare."
         ).format(shown=number(len(table.counts) - hidden), hidden=number(hidden)),
@@ -384,6 +468,49 @@ def not_promised(table: PublishedTable) -> list[str]:
         ),
         *([anonymized] if table.anonymized else []),
         *([noisy] if table.noisy else []),
+        *(
+            _not_promised_of_rounding(table)
+            if table.rounding_base
+            else _not_promised_of_hiding(table)
+        ),
+        _(
+            "Somebody who knows the counts of several cells from elsewhere may work "
+            "out the others."
+        ),
+    ]
+
+
+def _not_promised_of_rounding(table: PublishedTable) -> list[str]:
+    """Return what rounded counts do not promise."""
+    base = number(table.rounding_base)
+    return [
+        _(
+            "Readers know that each count is less than {base} people away from the "
+            "truth. One end of that interval may be much more likely."
+        ).format(base=base),
+        _(
+            "Differences of several counts add up their errors. Use the totals that "
+            "the table shows."
+        ),
+        _(
+            "Readers are taken to know how many people the file has. So the total is "
+            "always rounded down."
+        ),
+        _(
+            "Whoever knows that somebody is in a cell whose count is 0 knows that it has "
+            "1 to {off} people."
+        ).format(off=number(table.rounding_base - 1)),
+        _(
+            "Tables of a later version of the file cannot be checked together with this "
+            "one, so this program refuses them. Tables from elsewhere that show people "
+            "who came or left may tell more."
+        ),
+    ]
+
+
+def _not_promised_of_hiding(table: PublishedTable) -> list[str]:
+    """Return what hidden counts do not promise."""
+    return [
         _(
             "Readers may narrow a hidden count below {threshold} to an interval "
             "that also contains {threshold}. One end of that interval may still be "
@@ -400,29 +527,36 @@ def not_promised(table: PublishedTable) -> list[str]:
             "counts may rule out some of these tables and, if the table is small, "
             "even find a hidden count."
         ),
-        _(
-            "Somebody who knows the counts of several cells from elsewhere may work "
-            "out the others."
-        ),
     ]
+
+
+def _describe(table: PublishedTable) -> str:
+    """Return what a table shows and what it hides."""
+    if table.rounding_base:
+        return _("Rounded counts of people.")
+    return _(
+        "Exact counts of people. {mark} marks a hidden count. Some counts "
+        "are hidden because they are small, others so that nobody can work "
+        "out the small ones; the table does not say which is which."
+    ).format(mark=HIDDEN_MARK)
 
 
 def document(table: PublishedTable, *, title: str = "", note: str = "") -> Document:
     """Return the page of a published table."""
     return Document(
         title=make_printable(title, max_length=120)
-        or _("Exact table: {columns}").format(columns=make_printable(table.title)),
+        or (
+            _("Rounded table: {columns}")
+            if table.rounding_base
+            else _("Exact table: {columns}")
+        ).format(columns=make_printable(table.title)),
         badge="syntactic",
         note="\n".join(
             make_printable(line, max_length=2_000) for line in note.splitlines()
         ),
         about=(
-            _(
-                "Exact counts of people. {mark} marks a hidden count. Some counts "
-                "are hidden because they are small, others so that nobody can work "
-                "out the small ones; the table does not say which is which."
-            ).format(mark=HIDDEN_MARK),
-            rule_words(table.rule, is_first=table.is_first),
+            _describe(table),
+            rule_words(table.rule, is_first=table.is_first, base=table.rounding_base),
             *exceptions(table),
         ),
         boxes=((_("What this does not promise"), (*not_promised(table),)),),
@@ -447,7 +581,7 @@ def content(table: PublishedTable, name: str) -> bytes:
 
 def workbook_frame(table: PublishedTable) -> pd.DataFrame:
     """Return the table with numbers for counts, and the mark of hidden ones."""
-    heading, *lines = table.crosstab()
+    heading, *lines = table.list_file_lines()
     labels = table.label_columns
     cells = [
         [
@@ -479,6 +613,12 @@ def report_page(made: ExactTable) -> bytes:
     cells = Picture(
         title=extra, table=TextTable.from_frame(hidden_cells(made)), folded=False
     )
+    if made.published.rounding_base:
+        cells = Picture(
+            title=_("Counts before they were rounded"),
+            table=TextTable.from_frame(_show_true_counts(made)),
+            folded=False,
+        )
     report = dataclasses.replace(
         public,
         badge="internal",

@@ -57,8 +57,8 @@ class Grouping:
 
 Columns = dict[str, Grouping]
 """The columns of a table."""
-Asked = tuple[Columns, HidingRule]
-"""What is chosen on the page for one table."""
+Asked = tuple[Columns, HidingRule, int]
+"""What is chosen for one table; last the base of rounding, 0 to hide small counts."""
 
 
 Nesting = tuple[str, str]
@@ -84,8 +84,7 @@ class TablesState(session.DataSetState):
 
     Attributes:
         listed: further tables that are made together with the chosen one.
-        asked: columns with the columns that group them, and the rule, of each one of
-            `made_tables`.
+        asked: what was chosen for each one of `made_tables`.
         made_tables: the tables that wait to be accepted, or were.
         published_tables: what left.
         hierarchies: suggested, by column.
@@ -153,6 +152,7 @@ def plan_of(
     page_state: TablesState,
     columns: Columns,
     rule: HidingRule,
+    rounding_base: int = 0,
     unrelated: Sequence[str] = (),
 ) -> TablePlan:
     """Return the plan for a table, with suggested groups if no columns group it.
@@ -160,6 +160,7 @@ def plan_of(
     The page asks first whether the values in the rows are no secret.
 
     Args:
+        rounding_base: to whose multiples counts are rounded; 0 to hide small ones.
         unrelated: columns of other tables that have nothing to do with this one.
     """
     missing = tuple(
@@ -190,7 +191,12 @@ def plan_of(
                 column=name, hierarchy=tree, levels=levels, values_are_public=True
             )
         shown.append(column)
-    return TablePlan(columns=tuple(shown), rule=rule, unrelated=tuple(unrelated))
+    return TablePlan(
+        columns=tuple(shown),
+        rule=rule,
+        unrelated=tuple(unrelated),
+        rounding_base=rounding_base,
+    )
 
 
 def _in_order(tree: Hierarchy) -> Hierarchy:
@@ -412,8 +418,15 @@ def noise_words(curator: Curator, exact_table: ExactTable) -> str:
     except DpcoreError:
         return ""
     hidden = len(exact_table.reasons) / len(exact_table.true_counts)
+    base = exact_table.published.rounding_base
     words = (
         _(
+            "With noise, the same columns would cost {share} of the budget, and 95 of "
+            "100 counts would be within {error} people of the truth. Here, every count "
+            "is within {off} people of the truth, and all sums hold."
+        )
+        if base
+        else _(
             "With noise, the same columns would cost {share} of the budget. No count "
             "would be hidden, and 95 of 100 counts would be within {error} people of "
             "the truth. Here, {hidden} of the counts are hidden and the others are "
@@ -430,4 +443,5 @@ def noise_words(curator: Curator, exact_table: ExactTable) -> str:
         share=percent(float(share)),
         error=number(math.ceil(quote.expected[0].half_width())),
         hidden=percent(hidden),
+        off=number(base - 1),
     )

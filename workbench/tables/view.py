@@ -17,9 +17,11 @@ from dpcore.suppression import (
 )
 from dpcore.suppression.plan import (
     MAX_REASON_LETTERS,
+    MAX_ROUNDING_BASE,
     MIN_REASON_LETTERS,
     write_plans,
 )
+from dpcore.suppression.rounding import expected_error
 from workbench import session
 from workbench.language.messages import (
     _,
@@ -33,7 +35,7 @@ from workbench.report.files import file_name
 from workbench.server.workers import reading
 from workbench.store.ledger.datasets import public_name
 from workbench.tables import state
-from workbench.tables.state import Columns, Grouping, TablesState
+from workbench.tables.state import Asked, Columns, Grouping, TablesState
 from workbench.ui import file_view, progress_view, widgets
 
 NO_COLUMN = ""
@@ -144,6 +146,47 @@ def choose_rule() -> HidingRule:
     )
 
 
+def choose_rounding(rule: HidingRule) -> int:
+    """Ask whether small counts are hidden or all counts rounded.
+
+    Returns: the base of rounding; 0 to hide small counts.
+    """
+    titles = {
+        "hiding": _("hiding small counts"),
+        "rounding": _("rounding all counts"),
+    }
+    how = widgets.ask_by_title(
+        st.radio, _("Protect by"), titles, key="tables-protection"
+    )
+    if how == "hiding":
+        st.caption(
+            _(
+                "This suits readers who need exact counts: small ones are missing, and "
+                "the others are exact."
+            )
+        )
+        return 0
+    base = int(
+        st.number_input(
+            _("Round to multiples of"),
+            rule.min_base,
+            MAX_ROUNDING_BASE,
+            rule.usual_base,
+            key=f"tables-base-{rule.min_base}",
+        )
+    )
+    st.caption(
+        _(
+            "This suits detailed tables in which readers need every cell: no count is "
+            "missing, and all sums hold. Each count is up to {most} people off, about "
+            "{mean} on average. A published 0 may be up to {most} people. Once you have "
+            "published a rounded table, this program refuses exact tables of a later "
+            "version of your file."
+        ).format(most=number(base - 1), mean=number(round(expected_error(base))))
+    )
+    return base
+
+
 def confirm_public_values(curator: Curator, columns: Columns) -> bool:
     """Ask whether the values in the rows are no secret, if the table would show them."""
     names = state.list_revealing_columns(curator, columns)
@@ -176,15 +219,13 @@ def _name_with_groups(name: str, grouping: Grouping) -> str:
     )
 
 
-def show_make_button(
-    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
-) -> bool:
+def show_make_button(curator: Curator, page_state: TablesState, chosen: Asked) -> bool:
     """Show the button that makes the tables; return whether it was pressed.
 
     It stands above all fields that grow and shrink, such as lists of several choices:
     one that shrinks at a click elsewhere would move it away from the pointer.
     """
-    may_make = confirm_public_values(curator, columns)
+    may_make = confirm_public_values(curator, chosen[0])
     if not may_make:
         st.caption(
             _(
@@ -192,7 +233,7 @@ def show_make_button(
                 "columns on *Data*."
             )
         )
-    is_alone = len(state.list_asked(page_state, (columns, rule))) == 1
+    is_alone = len(state.list_asked(page_state, chosen)) == 1
     with st.container(horizontal=True):
         is_pressed = st.button(
             _("Make the table") if is_alone else _("Make the tables"),
@@ -201,9 +242,9 @@ def show_make_button(
         )
         st.button(
             _("Add another table"),
-            disabled=not may_make or (columns, rule) in page_state.listed,
+            disabled=not may_make or chosen in page_state.listed,
             on_click=state.add_to_list,
-            args=(page_state, (columns, rule)),
+            args=(page_state, chosen),
             help=_(
                 "The table that you have chosen is kept in a list, and you can choose "
                 "another one. All of them are made and published together, so each one "
@@ -213,18 +254,18 @@ def show_make_button(
     return is_pressed
 
 
-def show_list(page_state: TablesState, columns: Columns, rule: HidingRule) -> None:
+def show_list(page_state: TablesState, chosen: Asked) -> None:
     """Show the tables that are made together with the chosen one."""
     if not page_state.listed:
         return
     st.caption(
         _("These tables are made together. Choose another one above.")
-        if (columns, rule) in page_state.listed
+        if chosen in page_state.listed
         else _("These tables are made together with the one that you chose above:")
     )
-    for at, (own, own_rule) in enumerate(page_state.listed):
+    for at, asked in enumerate(page_state.listed):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(_name_asked(own, own_rule), width="stretch")
+            st.markdown(_name_asked(asked), width="stretch")
             st.button(
                 _("Remove"),
                 key=f"tables-remove-{at}",
@@ -234,21 +275,24 @@ def show_list(page_state: TablesState, columns: Columns, rule: HidingRule) -> No
             )
 
 
-def _name_asked(columns: Columns, rule: HidingRule) -> str:
-    """Return the columns of a table, and its rule."""
+def _name_asked(asked: Asked) -> str:
+    """Return the columns of a table, its rule, and the base of rounding."""
+    columns, rule, base = asked
     names = [
         escape_markdown(_name_with_groups(name, grouping))
         for name, grouping in columns.items()
     ]
     rule_name = _(of_exact_table.PRESET_NAMES[rule.name])
+    if base:
+        rounded = _("rounded to multiples of {base}").format(base=number(base))
+        rule_name = f"{rule_name}; {rounded}"
     return f"{' × '.join(names)} ({rule_name})"
 
 
 def make_tables(
     curator: Curator,
     page_state: TablesState,
-    columns: Columns,
-    rule: HidingRule,
+    chosen: Asked,
     plans: Sequence[TablePlan],
     unrelated: Sequence[str],
 ) -> None:
@@ -258,10 +302,12 @@ def make_tables(
         plans: to be carried out in place of the choices.
         unrelated: columns of other tables that have nothing to do with these.
     """
-    asked = state.list_asked(page_state, (columns, rule))
+    asked = state.list_asked(page_state, chosen)
     is_alone = len(plans or asked) == 1
     stages = {
         "suppressing": _("choosing what to hide"),
+        "rounding": _("rounding all counts"),
+        "checking": _("trying to work out small counts"),
         "attacking": _(
             "trying to work out the hidden counts, round {first}. Hidden after earlier "
             "rounds: {second}"
@@ -304,7 +350,9 @@ def ask_plans() -> Sequence[TablePlan]:
             return ()
         for plan in plans:
             about = make_printable(" × ".join(plan.column_names), max_length=200)
-            words = of_exact_table.rule_words(plan.rule, is_first=False)
+            words = of_exact_table.rule_words(
+                plan.rule, is_first=False, base=plan.rounding_base
+            )
             st.caption(f"{about}. {words}")
         is_pressed = st.button(
             _("Make the table of the plan")
@@ -351,9 +399,7 @@ def offer_miscoded(curator: Curator, page_state: TablesState) -> None:
             )
 
 
-def show_result(
-    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
-) -> None:
+def show_result(curator: Curator, page_state: TablesState, chosen: Asked) -> None:
     """Show an exact table, its hidden counts, what it does not promise, and its
     files.
 
@@ -364,7 +410,7 @@ def show_result(
     all_made = page_state.made_tables.content
     is_published = bool(page_state.published_tables)
     is_alone = len(all_made) == 1
-    is_asked = page_state.asked == state.list_asked(page_state, (columns, rule))
+    is_asked = page_state.asked == state.list_asked(page_state, chosen)
     if not is_asked and not is_published:
         st.warning(
             _("This table was made under earlier settings. Make it again.")
@@ -424,7 +470,11 @@ def show_result(
         name = public_name(curator.lines())
         plans = [one.plan for one in all_made]
         offer_files(name, page_state.published_tables[shown], made, plans)
-    with st.expander(_("Hidden counts, and how closely they can be worked out")):
+    with st.expander(
+        _("What was checked")
+        if table.rounding_base
+        else _("Hidden counts, and how closely they can be worked out")
+    ):
         widgets.show_internal_badge()
         for check in of_exact_table.list_checks(made):
             verdict = _(of_exact_table.VERDICTS[check.verdict])

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from dpcore.suppression import ExactTable, HidingRule
+from dpcore.suppression import ExactTable, HidingRule, PublishedTable
 from dpcore.suppression.plan import ExceptedCell
 from dpcore.suppression.protect import protect_table
 from tests.suppression.tables import count, groups, plan_of
@@ -97,3 +97,26 @@ def test_a_table_without_earlier_ones_says_nothing_of_relations() -> None:
     """A reader would look for tables that do not exist."""
     words = " ".join(of_exact_table.not_promised(made([20, 30, 3, 7, 40]).published))
     assert "readers who know which values" not in words
+
+
+def test_a_rounded_table_says_how_far_its_counts_are_off() -> None:
+    """Readers would take the counts for exact, or look for hidden ones."""
+    one = made([20, 30, 3, 7, 40], rounding_base=10)
+    words = " ".join(of_exact_table.not_promised(one.published))
+    assert "6 counts are shown, each at most 9 people off" in words
+    assert "always rounded down" in words
+    assert "hidden" not in words
+    page = of_exact_table.public_page(one.published).decode()
+    assert "Rounded table: a" in page
+    assert "Counts of 1 to 4 people cannot be told to be so small" in page
+    checks = of_exact_table.list_checks(one)
+    assert [check.verdict for check in checks] == ["pass", "pass"]
+    assert "multiple of 10, and all sums hold" in checks[0].sentence
+    assert "could not tell of any count" in checks[1].sentence
+    assert "Counts before they were rounded" in of_exact_table.report_page(one).decode()
+    frame = of_exact_table.workbook_frame(one.published)
+    assert frame.columns[0] == "a (rounded to multiples of 10)"
+    assert set(map(type, frame["people"])) == {int}
+    again = PublishedTable.from_json(one.published.to_json())
+    assert again.rounding_base == 10
+    assert again.people == 0
