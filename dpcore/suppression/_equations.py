@@ -162,16 +162,15 @@ class EquationSystem:
                 known_sums.append((atoms, -1.0, -most))
                 if least:
                     known_sums.append((atoms, 1.0, least))
-                if len(atoms) == 1:
-                    self.high[atoms[0]] = min(self.high[atoms[0]], most)
-                    self.low[atoms[0]] = max(self.low[atoms[0]], least)
         for atoms, most in self.limits:
             known_sums.append((atoms, -1.0, -most))
             self.is_rare[atoms] = True
             self.high[atoms] = np.minimum(self.high[atoms], most)
         for atoms, sign, least in known_sums:
-            if sign > 0 and least == 1 and len(atoms) == 1:
-                self.low[atoms[0]] = max(self.low[atoms[0]], 1)
+            if len(atoms) == 1 and sign > 0:
+                self.low[atoms[0]] = max(self.low[atoms[0]], least)
+            elif len(atoms) == 1:
+                self.high[atoms[0]] = min(self.high[atoms[0]], -least)
         self.known_sums = stack_sums(
             [atoms for atoms, *_ in known_sums],
             self.size,

@@ -3,8 +3,9 @@
 Each count is drawn up or down by chance. Of all ways to round whose sums hold, the one
 is taken that differs from these draws in the fewest counts. It is controlled rounding
 (Cox and Ernst, 1982) with draws as of random rounding (Fellegi, 1975). A whole table of
-people, over the atoms of all tables, must have the rounded counts as its sums. Why this
-protects small counts is in `docs/decisions/0062-rounded-tables.md`.
+people, over the atoms of all tables, must have the rounded counts as its sums; it may
+hold more people with rare pairs of values than there are. Why this protects small counts
+is in `docs/decisions/0062-rounded-tables.md`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ TIE_STEPS = 1_000  # weights by which ties between roundings are broken
 TIE_SHARE = 0.01  # of a count, by which its weight is larger at most
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 DrawBelow = Callable[[int, int], Ints]
 """Draws so many whole numbers from 0 to below a limit, all equally likely."""
 
@@ -213,12 +213,9 @@ class _Program:
         if links:
             linked = _stack([left for left, _ in links], size)
             linked -= _stack([right for _, right in links], size)
-            limits.append(_limit_people(linked, np.zeros(len(links)), len(keys)))
-        rare = self._blocks.find_rare_groups()
-        if rare:
-            most = np.array([group.most for group in rare], dtype=np.float64)
-            of_rare = _stack([group.atoms for group in rare], size)
-            limits.append(_limit_people(of_rare, most, len(keys), least=0.0))
+            no_counts = sparse.csr_array((len(links), len(keys)))
+            whole = sparse.hstack([linked, no_counts]).tocsr()
+            limits.append(LinearConstraint(whole, 0, 0))
         # 3. Atoms that are cells are multiples by themselves
         is_cell = np.zeros(size, dtype=bool)
         for atoms in self._atoms.values():
@@ -256,21 +253,6 @@ def _stack(atoms: Sequence[Ints], size: int) -> Any:
     return sparse.csr_array(
         (np.ones(len(members)), members, ends), shape=(len(atoms), size)
     )
-
-
-def _limit_people(
-    sums: Any, most: Floats, counts: int, *, least: float | None = None
-) -> Any:
-    """Return a constraint on sums of people, which leaves the counts out.
-
-    Args:
-        least: value of all sums; None for the same as the largest.
-    """
-    from scipy import sparse
-    from scipy.optimize import LinearConstraint
-
-    whole = sparse.hstack([sums, sparse.csr_array((sums.shape[0], counts))]).tocsr()
-    return LinearConstraint(whole, most if least is None else least, most)
 
 
 def _no_rounding_error(names: Sequence[str], tables: int) -> InfeasibleError:
