@@ -112,7 +112,7 @@ class Curator(TableOnFile):
         self._rehearsed: set[tuple[str, Loss, Part | None]] = set()
         # the last exact tables that an attack told nothing about
         self._withstood: Withstood | None = None
-        self._drawn: DrawnTables | None = None
+        self._drawn: list[DrawnTables] = []
 
     def __repr__(self) -> str:
         return f"Curator({self.name!r}, {self.schema.domain})"
@@ -568,9 +568,9 @@ class Curator(TableOnFile):
             list_published_tables(self.lines()),
             others,
         )
-        if self._drawn is not None and self._drawn.are_of(tabulated):
-            tables = self._drawn.tables
-        else:
+        drawn = (one.tables for one in self._drawn if one.are_of(tabulated))
+        tables = next(drawn, None)
+        if tables is None:
             tables = self._compute(
                 protect_tables,
                 tabulated.plans,
@@ -579,12 +579,11 @@ class Curator(TableOnFile):
                 tabulated.maps,
                 on_progress=on_progress,
             )
-        if tabulated.plans[0].rounding_base:
-            self._drawn = DrawnTables(
-                plans=tabulated.plans,
-                facts=Withstood.describe([], tabulated),
-                tables=tables,
-            )
+            if tabulated.plans[0].rounding_base:
+                facts = Withstood.describe([], tabulated)
+                self._drawn.append(
+                    DrawnTables(plans=tabulated.plans, facts=facts, tables=tables)
+                )
         lines = self.lines()
         content = tuple(
             dataclasses.replace(

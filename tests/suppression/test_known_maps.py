@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ from tests.suppression.accounts import (
 )
 from tests.suppression.fits import Fits, find_ends, find_extreme
 from tests.suppression.groupings import group_values
-from tests.suppression.tables import groups, plan_of, show
+from tests.suppression.tables import count, groups, plan_of, show
 from workbench.report.of_exact_table import list_checks
 
 CMS = PRESETS["cms"]
@@ -368,12 +369,12 @@ def test_two_columns_that_decide_a_third_meet_in_it() -> None:
     schools = {"s1": "D1", "s2": "D1", "s3": "D2", "s4": "D2"}
     frame = rows_of(cells, *names)
     for table in tables:
-        for cell, count in enumerate(table.counts):
+        for cell, shown in enumerate(table.counts):
             column, (value, sex) = table.layout.columns[0], table.layout.labels(cell)
             if "Total" in (value, sex) or column == "district":
                 continue
             people = int(((frame[column] == value) & (frame["sex"] == sex)).sum())
-            if count is None and people < 25:
+            if shown is None and people < 25:
                 highest = find_extreme(
                     tables,
                     decided={"district": ("town", DISTRICTS)},
@@ -1007,6 +1008,39 @@ def test_what_some_readers_knew_may_not_be_told_to_those_who_know_less() -> None
     assert len(small_area) == 1
     outcome = attack(tables, maps=[areas], known=known)
     assert [one.target for one in outcome.revealed_cells] == [*small_area]
+
+
+def test_the_number_of_a_rare_pair_limits_all_its_people_together() -> None:
+    """Town A has 10 people in D1 at most, and 2 women and men in D2 together: 12."""
+    sexes = groups("sex", 1, 1)
+    towns = plan_of(HidingRule(threshold=13), town=groups("town", 1, 1, 1), sex=sexes)
+    districts = plan_of(HidingRule(threshold=13), district=groups("district", 1, 1))
+    finest = [[5, 4], [2, 1], [20, 20]]
+    people = count(towns, finest)
+    tables = [
+        show(towns, people, range(1, len(people))),
+        show(districts, count(districts, [10, 42]), ()),
+    ]
+    known_map = KnownMap(
+        columns=("town", "district"),
+        usual=frozenset(
+            {
+                ("town.0", "district.0"),
+                ("town.1", "district.0"),
+                ("town.2", "district.1"),
+            }
+        ),
+        rare={("town.0", "district.1"): 2},
+        inner="town",
+    )
+    seen = [table.as_attacked(frozenset(), {}) for table in tables]
+    whole_town = tables[0].layout.find_cell(["town.0", "Total"])
+    outcome = attack(seen, maps=[known_map])
+    assert (0, whole_town) in {(one.table, one.cell) for one in outcome.revealed_cells}
+    of_three = dataclasses.replace(known_map, rare={("town.0", "district.1"): 3})
+    outcome = attack(seen, maps=[of_three])
+    told = {(one.table, one.cell) for one in outcome.revealed_cells}
+    assert (0, whole_town) not in told
 
 
 def count_maps_of_chance() -> int:
