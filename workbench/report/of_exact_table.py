@@ -213,13 +213,13 @@ def _check_attack(made: ExactTable) -> Check:
     words = _("The attack could work out no hidden count below the rule's threshold.")
     if made.published.rounding_base:
         words = _(
-            "The attack could not tell of any count that it is below the rule's threshold."
+            "The attack could not tell that a count is below the rule's threshold."
         )
         if others:
             words = ngettext(
-                "The attack could not tell of any count that it is below the rule's "
+                "The attack could not tell that a count is below the rule's "
                 "threshold, even together with {number} other table.",
-                "The attack could not tell of any count that it is below the rule's "
+                "The attack could not tell that a count is below the rule's "
                 "threshold, even together with {number} other tables.",
                 others,
             )
@@ -239,28 +239,35 @@ def find_verdict(checks: Sequence[Check]) -> str:
     return "review" if any(check.verdict == "review" for check in checks) else "pass"
 
 
-def rule_words(rule: HidingRule, *, is_first: bool, base: int) -> str:
-    """Describe in words what a rule protects, and how.
+def rule_words(rule: HidingRule, *, is_first: bool, base: int = 0) -> str:
+    """Describe what a rule protects, and to what counts are rounded.
 
     Args:
         is_first: whether no other table is protected by hiding empty cells.
         base: to whose multiples all counts are rounded; 0 if small ones are hidden.
     """
     if base:
-        return _describe_rounding(rule, base)
-    words = [
-        ngettext(
-            "Counts of {number} person or more are shown",
-            "Counts of {number} people or more are shown",
-            rule.threshold,
-        )
-    ]
-    if rule.shows_zeros and is_first:
-        words.append(_("empty cells are shown"))
-    elif not rule.hide_zeros:
-        words.append(
-            _("empty cells are shown, unless they are hidden to protect others")
-        )
+        words = [
+            ngettext(
+                "Readers cannot tell that a count is only {number}",
+                "Readers cannot tell that a count is only 1 to {number}",
+                rule.threshold - 1,
+            )
+        ]
+    else:
+        words = [
+            ngettext(
+                "Counts of {number} person or more are shown",
+                "Counts of {number} people or more are shown",
+                rule.threshold,
+            )
+        ]
+        if rule.shows_zeros and is_first:
+            words.append(_("empty cells are shown"))
+        elif not rule.hide_zeros:
+            words.append(
+                _("empty cells are shown, unless they are hidden to protect others")
+            )
     if rule.hide_full:
         words.append(_("the table does not reveal that a whole group is in one cell"))
     if rule.members:
@@ -270,32 +277,15 @@ def rule_words(rule: HidingRule, *, is_first: bool, base: int) -> str:
                 "cell"
             )
         )
-    return join_with_commas(words) + "."
-
-
-def _describe_rounding(rule: HidingRule, base: int) -> str:
-    """Describe in sentences how counts are rounded, and which ones that protects."""
-    sentences = [
-        _(
-            "All counts are rounded up or down to multiples of {base}. None is hidden, and "
-            "all sums hold. Each count is at most {off} people off; a 0 may be up to "
-            "{off} people. Counts of 1 to {below} people cannot be told to be so small."
-        ).format(
-            base=number(base), off=number(base - 1), below=number(rule.threshold - 1)
-        )
-    ]
-    if rule.hide_full:
-        sentences.append(
-            _("The table does not reveal that a whole group is in one cell.")
-        )
-    if rule.members:
-        sentences.append(
-            _(
-                "The rule also protects against readers who know that somebody is in a "
-                "cell."
-            )
-        )
-    return " ".join(sentences)
+    sentence = join_with_commas(words) + "."
+    if not base:
+        return sentence
+    rounding = _(
+        "All counts are rounded up or down to multiples of {base}. None is hidden, and "
+        "all sums hold. Each count is at most {off} people off; a 0 may be up to {off} "
+        "people."
+    ).format(base=number(base), off=number(base - 1))
+    return f"{rounding} {sentence}"
 
 
 def bounds_words(bound: CountBounds | None) -> str:

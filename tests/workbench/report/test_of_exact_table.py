@@ -108,11 +108,11 @@ def test_a_rounded_table_says_how_far_its_counts_are_off() -> None:
     assert "hidden" not in words
     page = of_exact_table.public_page(one.published).decode()
     assert "Rounded table: a" in page
-    assert "Counts of 1 to 4 people cannot be told to be so small" in page
+    assert "Readers cannot tell that a count is only 1 to 4." in page
     checks = of_exact_table.list_checks(one)
     assert [check.verdict for check in checks] == ["pass", "pass"]
     assert "multiple of 10, and all sums hold" in checks[0].sentence
-    assert "could not tell of any count" in checks[1].sentence
+    assert "could not tell that a count" in checks[1].sentence
     assert "Counts before they were rounded" in of_exact_table.report_page(one).decode()
     frame = of_exact_table.workbook_frame(one.published)
     assert frame.columns[0] == "a (rounded to multiples of 10)"
