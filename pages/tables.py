@@ -26,7 +26,7 @@ with left:
     base = view.choose_rounding(rule)
     button = st.container()
     chosen = (view.choose_groups(curator, page_state, axes), rule, base)
-    view.name_earlier_tables(curator)
+    view.name_earlier_tables(curator, base)
     unrelated = view.confirm_unrelated_columns(curator)
     plans = view.ask_plans()
     with button:

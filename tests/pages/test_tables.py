@@ -122,6 +122,8 @@ def test_all_counts_are_rounded_if_asked(app: Tab) -> None:
     assert len(app.at.get("download_button")) == 6
     app.press("Show it to somebody").go("links")
     assert "each at most 9 people off" in app.text
+    app.go("tables").set("radio", "Protect by", "hiding")
+    assert "this table is refused: rounded counts of different people" in app.text
     app.go("ledger")
     notes = "".join(one.value.to_csv() for one in app.at.dataframe)
     assert "table rounded to multiples of 10 published: region, sex" in notes

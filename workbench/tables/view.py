@@ -180,7 +180,7 @@ def choose_rounding(rule: HidingRule) -> int:
             "This suits detailed tables in which readers need every cell: no count is "
             "missing, and all sums hold. Each count is up to {most} people off, about "
             "{mean} on average. A published 0 may be up to {most} people. Once you have "
-            "published a rounded table, this program refuses exact tables of a later "
+            "published a rounded table, this program refuses all tables of a later "
             "version of your file."
         ).format(most=number(base - 1), mean=number(round(expected_error(base))))
     )
@@ -604,12 +604,14 @@ def _offer_public_files(name: str, table: PublishedTable, key: str) -> None:
     )
 
 
-def name_earlier_tables(curator: Curator) -> None:
-    """Name the tables that every new one is attacked with, and ask for others."""
-    others = state.others(curator)
-    names = [
-        escape_markdown(table.name) for table in [*curator.exact_tables(), *others]
-    ]
+def name_earlier_tables(curator: Curator, base: int) -> None:
+    """Name the tables that every new one is attacked with, and ask for others.
+
+    Args:
+        base: to whose multiples the chosen table is rounded; 0 to hide small counts.
+    """
+    earlier = [*curator.exact_tables(), *state.others(curator)]
+    names = [escape_markdown(table.name) for table in earlier]
     if names:
         st.caption(
             _("Published before, and checked together with this one: {names}.").format(
@@ -618,6 +620,11 @@ def name_earlier_tables(curator: Curator) -> None:
         )
         st.caption(
             _(
+                "If people came or left since then, this table is refused: rounded "
+                "counts of different people cannot be checked together."
+            )
+            if base or any(table.rounding_base for table in earlier)
+            else _(
                 "If people came or left since then, this table hides more: each count "
                 "that few people changed, and others that would tell it. If your file "
                 "grows, publish less often, or in coarser groups."
