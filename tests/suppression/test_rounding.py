@@ -34,7 +34,7 @@ from dpcore.suppression import (
 )
 from dpcore.suppression.outcome import AttackOutcome
 from dpcore.suppression.plan import ExceptedCell
-from dpcore.suppression.protect import attack_all, protect_table
+from dpcore.suppression.protect import attack_all, protect_table, protect_tables
 from dpcore.suppression.rounding import TableToRound, draw_below, expected_error
 from tests.suppression.accounts import (
     Cells,
@@ -609,6 +609,27 @@ def test_a_file_of_few_people_is_refused() -> None:
     plan = rounded(plan_of(FIVE, a=groups("a", 1, 1)), 10)
     with pytest.raises(InfeasibleError, match="fewer people"):
         protect_table(plan, count(plan, [3, 6]))
+
+
+@pytest.mark.usefixtures("unattacked")
+def test_tables_of_a_list_round_the_cells_that_they_share_alike() -> None:
+    """Two tables with one column in common have the same totals of its values."""
+    draw = np.random.default_rng(69)
+    trees = {name: groups(name, 2, 2, 1) for name in "abc"}
+    finest = draw.poisson(6, (5, 5, 5))
+    plans = [
+        rounded(plan_of(FIVE, a=trees["a"], b=trees["b"])),
+        rounded(plan_of(FIVE, b=trees["b"], c=trees["c"])),
+    ]
+    counts = [
+        count(plan, finest.sum(axis=axis))
+        for plan, axis in zip(plans, (2, 0), strict=True)
+    ]
+    for _ in range(5):
+        tables = [one.published for one in protect_tables(plans, counts)]
+        check_same_cells(tables)
+        for table, people in zip(tables, counts, strict=True):
+            check_rounded(table, people.tolist())
 
 
 def round_by_members(finest: list[int], group: int) -> int | None:
