@@ -571,6 +571,24 @@ def test_rounded_tables_are_refused_after_people_came() -> None:
         later.exact_table(plan, others=[name_account(hiding)])
 
 
+def test_people_who_change_places_are_seen_outside_of_ranges_alone() -> None:
+    """All ranges hold for the people of today too, so the attack uses nothing false."""
+    rule = PRESETS["nhs"]
+    plan = rounded(plan_by(rule, "town"))
+    others = [name_account(publish(cities(), plan))]
+    for moved, is_seen in ((1, False), (25, True)):
+        cells = dict(CITIES)
+        cells["A", "f"] -= moved
+        cells["C", "f"] += moved
+        later = open_account(rows_of(cells, "town", "sex"))
+        for asked in (plan, plan_by(rule, "town")):
+            if is_seen:
+                with pytest.raises(InfeasibleError, match="people came or left"):
+                    later.exact_table(asked, others=others)
+            else:
+                publish(later, asked, others)
+
+
 def test_other_bases_and_lists_of_both_kinds_are_refused() -> None:
     curator = cities()
     rule = PRESETS["nhs"]
