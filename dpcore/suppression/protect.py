@@ -721,10 +721,13 @@ class _Bundle:
                 nestings=tuple(nestings),
             )
         if blamed:
+            has_exceptions = any(draft.unhidden.exceptions for draft in self.drafts)
             return InfeasibleError(
                 "together with an earlier exact table, this one would give hidden counts "
                 "away: {tables}",
-                remedy="publish other groups, or coarser ones",
+                remedy="leave out the exceptions, or publish other groups or coarser ones"
+                if has_exceptions
+                else "publish other groups, or coarser ones",
                 tables=", ".join(blamed),
             )
         if len(self.drafts) > 1:

@@ -118,17 +118,17 @@ def _find_cells_to_raise(table: TableToRound, base: int) -> npt.NDArray[np.bool_
     fewest = np.zeros(shape, dtype=np.int64)
     fewest.flat[list(seen.occupied_cells)] = 1
     is_unknown = np.ones(shape, dtype=np.int64) - fewest
-    for at, axis in enumerate(seen.groups):
+    nested = [_list_children(axis) for axis in seen.groups]
+    for at, own in enumerate(nested):
         # sums follow from the cells in them
-        outer = [around for around, _ in _list_children(axis)]
-        np.moveaxis(is_unknown, at, 0)[outer] = 0
+        np.moveaxis(is_unknown, at, 0)[[around for around, _ in own]] = 0
     before = -1
     while before != fewest.sum() + is_unknown.sum():
         before = int(fewest.sum() + is_unknown.sum())
-        for at, axis in enumerate(seen.groups):
+        for at, own in enumerate(nested):
             lines = np.moveaxis(fewest, at, 0)
             unknown = np.moveaxis(is_unknown, at, 0)
-            for around, children in _list_children(axis):
+            for around, children in own:
                 inside = lines[children].sum(axis=0)
                 lines[around] = np.maximum(lines[around], inside)
                 unknown[around] = np.maximum(
@@ -151,11 +151,8 @@ def _list_children(
     sizes = np.array([len(group) for group in groups])
     children: dict[int, list[int]] = {}
     for number, group in enumerate(groups[1:], start=1):
-        around = [
-            other
-            for other, wider in enumerate(groups)
-            if other != number and group < wider
-        ]
+        larger = np.flatnonzero(sizes > sizes[number]).tolist()
+        around = [other for other in larger if group < groups[other]]
         children.setdefault(min(around, key=lambda at: sizes[at]), []).append(number)
     return sorted(children.items(), key=lambda one: sizes[one[0]])
 

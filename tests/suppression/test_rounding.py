@@ -616,6 +616,19 @@ def test_a_plan_refuses_what_cannot_be_rounded() -> None:
     assert "rounding_base" not in hiding.to_json()
 
 
+@pytest.mark.parametrize("rule", PRESETS.values(), ids=PRESETS)
+def test_an_exception_after_a_rounded_table_is_to_be_left_out(rule: HidingRule) -> None:
+    """Other groups were proposed, though the exception alone is in the way."""
+    people = {"x": 3, "y": 130, "z": 44, "w": 80}
+    rows = rows_of({(one, "f"): size for one, size in people.items()}, "a", "s")
+    curator = open_account(rows)
+    publish(curator, rounded(plan_by(rule, "a")))
+    excepted = ExceptedCell(labels=("x",), reason="because of a law")
+    plan = dataclasses.replace(plan_by(rule, "a"), exceptions=(excepted,))
+    with pytest.raises(InfeasibleError, match="leave out the exceptions"):
+        curator.exact_table(plan)
+
+
 def test_usual_bases_leave_the_threshold_possible() -> None:
     assert [PRESETS[name].usual_base for name in ("nhs", "cms", "acro")] == [10, 15, 15]
     for threshold in range(2, 100):
