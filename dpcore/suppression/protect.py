@@ -169,7 +169,7 @@ def check_rounding(bases: Sequence[int], earlier_tables: EarlierTables) -> None:
         raise InfeasibleError(
             "the counts of all rounded tables about the same people must be multiples of "
             "the same number: {base}",
-            remedy="round to multiples of this number",
+            remedy="round to multiples of this number, by a rule that allows it",
             base=max(before, default=max(bases)),
         )
     changed = [

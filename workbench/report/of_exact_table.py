@@ -374,19 +374,19 @@ def not_promised(table: PublishedTable) -> list[str]:
     )
     anonymized = ngettext(
         "Rows of the same data set have been anonymized {number} time. The attack did "
-        "not use these rows. If they were published, readers may find hidden counts "
+        "not use these rows. If they were published, readers may find true counts "
         "in them.",
         "Rows of the same data set have been anonymized {number} times. The attack "
-        "did not use these rows. If they were published, readers may find hidden "
+        "did not use these rows. If they were published, readers may find true "
         "counts in them.",
         table.anonymized,
     )
     noisy = ngettext(
         "{number} release with noise left the same data set before. Together with this "
-        "table, it lets readers guess hidden counts more closely, as far as its epsilon "
+        "table, it lets readers guess true counts more closely, as far as its epsilon "
         "allows.",
         "{number} releases with noise left the same data set before. Together with this "
-        "table, they let readers guess hidden counts more closely, as far as their "
+        "table, they let readers guess true counts more closely, as far as their "
         "epsilon allows.",
         table.noisy,
     )
@@ -452,7 +452,7 @@ def not_promised(table: PublishedTable) -> list[str]:
                 "The owner says that rows whose {inner} lies in another {outer} are "
                 "errors of coding. So readers may find out that some rows are coded "
                 "wrong, how many, of which {inner}, and in which other cells they "
-                "are. Hidden counts stay protected."
+                "are. Small counts stay protected."
             ).format(inner=make_printable(inner), outer=make_printable(outer))
             for inner, outer in table.miscoded
         ),
