@@ -374,19 +374,16 @@ def _check_lines(text: str, separator: str, limits: Limits) -> None:
 
 
 def _check_quotes(text: str, separator: str, limits: Limits) -> None:
-    """Refuse a quoted cell that is not closed, or that is directly followed by text.
-
-    Possessive, so linear.
-    """
-    sep = re.escape(separator)
-    cell = rf'(?:"[^"]*+(?:""[^"]*+)*+"|[^"{sep}\r\n][^{sep}\r\n]*+)?+'
-    match = re.match(rf"{cell}(?:[{sep}\r\n]{cell})*+", text)
-    stopped = match.end() if match else 0
-    if stopped < len(text):
-        raise _malformed_text_error(
-            limits,
-            too_long=text[stopped] == '"' and len(text) - stopped > limits.cell_length,
-        )
+    """Refuse a quoted cell that is not closed, or that is directly followed by text."""
+    start = rf"(?:^|(?<=[{re.escape(separator)}\r\n]))"
+    # Before version 3.11.4, Python matches too much of possessive groups
+    closed = rf'{start}"[^"]*+(?:""[^"]*+)*"(?=[{re.escape(separator)}\r\n]|\Z)'
+    if re.search(rf'{start}"', re.sub(closed, "", text)) is None:
+        return
+    for cell in re.finditer(rf'{closed}|{start}(?P<open>")', text):
+        if cell["open"]:
+            length = len(text) - cell.start()
+            raise _malformed_text_error(limits, too_long=length > limits.cell_length)
 
 
 def _strip_blanks_before_quotes(text: str, separator: str) -> str:
@@ -395,7 +392,7 @@ def _strip_blanks_before_quotes(text: str, separator: str) -> str:
     Those of cells stay.
     """
     sep = re.escape(separator)
-    quoted = r'"[^"]*+(?:""[^"]*+)*+"'
+    quoted = r'"[^"]*+(?:""[^"]*+)*"'
     parts = re.compile(
         rf'((?:^|[{sep}\r\n])) +(?=")|{quoted}|[^"{sep}\r\n][^{sep}\r\n]*+'
     )
