@@ -29,7 +29,7 @@ from workbench.language.wording import number, whole_number_text
 
 MAX_SHOWN_CATEGORIES = 12
 _BLANKS_PATTERN = re.compile(r"\s*+")
-_QUOTED_PART = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
+_QUOTED_PART = re.compile(r'"([^"]*+(?:""[^"]*+)*)"\s*+(?:\||$)')
 _UNQUOTED_PART = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
 _CATEGORY_FIELDS = {"categories": N_("categories, separated by |")}
 _BOUND_FIELDS = {"low": N_("low"), "high": N_("high")}
