@@ -20,6 +20,8 @@ def page(browser):
     page.route("**/*", lambda route: route.fulfill(content_type="text/html", body=PAGE))
     page.goto("http://127.0.0.1/")
     page.get_by_text("Go").click()
+    # what the script does after a click is done before the page turns
+    page.evaluate("() => new Promise(done => setTimeout(done))")
     page.evaluate("history.pushState({}, '', '/audit')")
     yield page
     page.close()
