@@ -39,7 +39,7 @@ class Withstood:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DrawnTables:
-    """Rounded tables that were made, so that asking again draws no other rounding.
+    """Rounded tables of this curator: asking for them again draws no other rounding.
 
     Whoever saw several drafts of the same counts could average them. Private.
     """

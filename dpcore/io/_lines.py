@@ -374,7 +374,7 @@ def _check_lines(text: str, separator: str, limits: Limits) -> None:
 
 
 def _check_quotes(text: str, separator: str, limits: Limits) -> None:
-    """Refuse a quoted cell that is not closed, or that is directly followed by text."""
+    """Refuse quoted cells without an end, or directly followed by text."""
     start = rf"(?:^|(?<=[{re.escape(separator)}\r\n]))"
     # Before version 3.11.4, Python matches too much of possessive groups
     closed = rf'{start}"[^"]*+(?:""[^"]*+)*"(?=[{re.escape(separator)}\r\n]|\Z)'

@@ -501,7 +501,7 @@ class Programs:
         return None if solution is None else (solution, can_rise)
 
     def _make_room(self, people: int) -> tuple[Bools, Floats, Floats]:
-        """Return where people may be added, and the sums that all others must have.
+        """Return where people may be added, and the sums of all others.
 
         Returns: (free atoms,) of which atoms; (equations,) the sums, and (known sums,)
             the smallest values of the other sums.

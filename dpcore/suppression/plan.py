@@ -105,7 +105,7 @@ class TablePlan:
             )
 
     def _check_rounding(self) -> None:
-        """Refuse a base that is too small, and what cannot be rounded."""
+        """Refuse too small a base, and exceptions beside one."""
         base = self.rounding_base
         if type(base) is int and base == 0:
             return

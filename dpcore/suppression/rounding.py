@@ -10,7 +10,7 @@ is in `docs/decisions/0062-rounded-tables.md`.
 
 from __future__ import annotations
 
-import os
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,13 +34,7 @@ DrawBelow = Callable[[int, int], Ints]
 
 def draw_below(number: int, limit: int) -> Ints:
     """Draw whole numbers from 0 to below a limit from the system's randomness."""
-    last = 2**64 // limit * limit
-    drawn = np.zeros(0, dtype=np.uint64)
-    while len(drawn) < number:
-        words = np.frombuffer(os.urandom(8 * (number - len(drawn))), dtype=np.uint64)
-        # what is left over at the end would make the first numbers more likely
-        drawn = np.concatenate([drawn, words[words <= np.uint64(last - 1)]])
-    return (drawn % np.uint64(limit)).astype(np.int64)
+    return np.array([secrets.randbelow(limit) for _ in range(number)], dtype=np.int64)
 
 
 def expected_error(base: int) -> float:
